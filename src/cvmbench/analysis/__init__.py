@@ -1,0 +1,1 @@
+"""Pure functions from samples to estimates, intervals and verdicts; no input or output."""

@@ -1,0 +1,1 @@
+"""The campaign file: its model, its presets, and its expansion into a plan."""

@@ -1,0 +1,1 @@
+"""The engine: blocks, boots, trials, retries, progress, stopping and resuming."""

@@ -1,0 +1,1 @@
+"""The result store: schema, migrations, records and raw files."""

@@ -1,0 +1,1 @@
+"""Virtual machines: a frozen spec, the QEMU command line it means, and the running machine."""

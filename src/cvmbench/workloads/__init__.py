@@ -1,0 +1,1 @@
+"""The workloads, one file each, and the contract they keep."""
