@@ -1,0 +1,65 @@
+"""Programs of this host that cvmbench calls: where they are, and how to call them safely."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+
+from cvmbench.errors import HostCannotError, MissingToolError
+
+DEBIAN_PACKAGES = {
+    "qemu-system-x86_64": "qemu-system-x86",
+    "qemu-img": "qemu-utils",
+    "ip": "iproute2",
+    "setpriv": "util-linux",
+    "mmdebstrap": "mmdebstrap",
+    "mkfs.ext4": "e2fsprogs",
+    "redis-benchmark": "redis-tools",
+    "iperf3": "iperf3",
+}
+"""Program -> the Debian package that brings it, for remedies."""
+
+
+def find_tool(program: str) -> str:
+    """The full path of `program`. Raises MissingToolError naming the package to install."""
+    found = shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin:/usr/bin:/bin")
+    if found is None:
+        package = DEBIAN_PACKAGES.get(program, program)
+        raise MissingToolError(
+            f"The program '{program}' is not installed on this host.",
+            remedy=f"Install it: apt-get install {package} (Debian, Ubuntu), then try again.",
+        )
+    return found
+
+
+def dies_with_us(argv: Sequence[str]) -> tuple[str, ...]:
+    """`argv` so that the kernel ends it when this process dies, even by SIGKILL (setpriv(1))."""
+    return (find_tool("setpriv"), "--pdeathsig", "KILL", "--", *argv)
+
+
+async def call(*argv: str, timeout_s: float = 30) -> str:
+    """Run a host program and give its standard output.
+
+    Raises HostCannotError with the program's own words if it fails or exceeds the time limit.
+    """
+    process = await asyncio.create_subprocess_exec(
+        find_tool(argv[0]),
+        *argv[1:],
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(timeout_s):
+            out, err = await process.communicate()
+    except TimeoutError:
+        raise HostCannotError(f"'{' '.join(argv)}' did not end within {timeout_s:.0f} s.") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode != 0:
+        reason = err.decode(errors="replace").strip()[-500:]
+        raise HostCannotError(f"'{' '.join(argv)}' failed.", why=reason)
+    return out.decode(errors="replace")
