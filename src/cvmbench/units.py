@@ -52,7 +52,7 @@ def format_quantity(value: float, unit: str, digits: int = 4) -> str:
     if unit == "s" and factor > 1:
         factor, prefix = 1.0, ""
     if unit == "1/s":
-        return f"{value / factor:.{digits}g}{' ' + prefix if prefix else ''} /s"
+        return f"{value / factor:.{digits}g} {prefix}/s"
     return f"{value / factor:.{digits}g} {prefix}{unit}"
 
 

@@ -77,7 +77,6 @@ def configure(
         initrd=files.initrd,
         kernel_arguments=(
             *files.kernel_arguments,
-            "console=ttyS0",
             "panic=-1",
             f"cvmbench.measured={places.measured_address}",
         ),

@@ -65,6 +65,11 @@ def available_mode() -> NetworkMode:
     return NetworkMode.TAP if may else NetworkMode.USER
 
 
+def network_mode(asked: str) -> NetworkMode:
+    """The mode that is meant by `tap`, `user` or `auto`."""
+    return available_mode() if asked == "auto" else NetworkMode(asked)
+
+
 def planned(mode: NetworkMode) -> MeasuredNetwork:
     """The network as it would be, for printing a command line; nothing is made."""
     return _tap("cvmb0", {}) if mode is NetworkMode.TAP else _user(5201)

@@ -12,11 +12,11 @@ import os
 import platform
 from pathlib import Path
 
-from platformdirs import user_cache_path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cvmbench.errors import CvmbenchError, TrialFailure
 from cvmbench.host.tools import call
+from cvmbench.paths import cache_directory
 from cvmbench.vm.configure import BootFiles
 from cvmbench.vm.machine import running
 from cvmbench.vm.spec import MIB, Accelerator, VmSpec
@@ -96,7 +96,7 @@ async def _probe_boot(files: BootFiles, subject: str) -> KvmVerdict:
     except TimeoutError:
         reason = f"the guest kernel printed nothing within {PROBE_S:.0f} s of a probe boot"
     except TrialFailure as failure:
-        reason = f"a probe boot failed ({failure.what} {failure.why})"
+        reason = f"in a probe boot, {_first_words(failure)}"
     except CvmbenchError as error:
         reason = f"a probe boot could not be made ({error.what})"
     if reason:
@@ -110,14 +110,20 @@ async def _probe_boot(files: BootFiles, subject: str) -> KvmVerdict:
     )
 
 
+def _first_words(failure: TrialFailure) -> str:
+    """What ended the probe, on one short line: QEMU's own first complaint where there is one."""
+    _, said, complaint = failure.why.partition("QEMU said: ")
+    first = complaint.split(" | ")[0].removeprefix("qemu-system-x86_64: ").removeprefix("error: ")
+    return f"QEMU said '{first.rstrip('.)')}'" if said else failure.what.rstrip(".")
+
+
 def _identity(file: Path) -> str:
     state = file.stat()
     return f"{file.name} {state.st_size} {state.st_mtime_ns}"
 
 
 def _verdict_file() -> Path:
-    base = os.environ.get("CVMBENCH_CACHE")
-    return (Path(base) if base else user_cache_path("cvmbench")) / "kvm-verdict.json"
+    return cache_directory() / "kvm-verdict.json"
 
 
 def _kept() -> KvmVerdict | None:

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from platformdirs import user_cache_path
 
 from cvmbench.errors import HostCannotError
+from cvmbench.paths import cache_directory
 from cvmbench.vm import cgroup
 
 PREFIX = "cvmb"
@@ -31,9 +31,8 @@ _LOCK = "lock"
 
 
 def machines_folder() -> Path:
-    """Where machines keep their files; CVMBENCH_CACHE moves it."""
-    base = os.environ.get("CVMBENCH_CACHE")
-    return (Path(base) if base else user_cache_path("cvmbench")) / "machines"
+    """Where machines keep their files."""
+    return cache_directory() / "machines"
 
 
 @dataclass(frozen=True, slots=True)
