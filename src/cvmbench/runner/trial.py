@@ -1,0 +1,140 @@
+"""One trial: prepare, warm up, measure, parse."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from cvmbench.errors import FailureKind, TrialFailure
+from cvmbench.guest.command import Command, Output
+from cvmbench.runner.guest_boot import Guest
+from cvmbench.runner.jobs import Job
+from cvmbench.store.records import RawFile, TrialResult
+from cvmbench.workloads.contract import Place, Surroundings
+
+SERVER_UNIT = "cvmbench-server"
+_SERVER_START_S = 60.0
+_CLIENT_SATURATED = 0.9
+"""Share of one CPU above which a single-threaded client may be what was measured."""
+
+
+@dataclass(slots=True)
+class Trace:
+    """What a trial has produced so far; kept with the trial even when it fails."""
+
+    raw: list[RawFile] = field(default_factory=list)
+    client_cpu: list[float] = field(default_factory=list)
+
+    def add(self, what: str, output: Output) -> None:
+        """Keep the output of one command."""
+        for role, text in (("stdout", output.stdout), ("stderr", output.stderr)):
+            if text:
+                self.raw.append(RawFile(f"{what}-{role}", text.encode()))
+
+
+async def measure(job: Job, guest: Guest, trace: Trace, tell: Callable[[str], None]) -> TrialResult:
+    """Run a job in a boot. Raises TrialFailure; what was produced until then is in `trace`."""
+    around = guest.surroundings
+    started = datetime.now(UTC)
+    tell("prepare")
+    for number, command in enumerate(job.workload.prepare(job.parameters, around), 1):
+        trace.add(f"prepare-{number}", await guest.run(_limited(job, command)))
+    samples: dict[str, list[Sequence[float]]] = {m.name: [] for m in job.workload.metrics}
+    async with _server(job, guest):
+        for number in range(1, job.warm_up + 1):
+            tell(f"warm-up {number} of {job.warm_up}")
+            output = await _measured_run(job, guest)
+            trace.add(f"warm-up-{number}", output)
+            _parse(job, output)
+        for number in range(1, job.iterations + 1):
+            tell(f"iteration {number} of {job.iterations}")
+            output = await _measured_run(job, guest)
+            trace.add(f"iteration-{number}", output)
+            if job.workload.place is Place.CLIENT_SERVER:
+                trace.client_cpu.append(guest.client.cpu_s / max(output.duration_s, 1e-9))
+            for name, values in _parse(job, output).items():
+                samples[name].append(values)
+    return TrialResult(
+        samples=samples,
+        started_at=started,
+        ended_at=datetime.now(UTC),
+        raw=tuple(trace.raw),
+        facts=_facts(job, around, trace),
+    )
+
+
+def _facts(job: Job, around: Surroundings, trace: Trace) -> Mapping[str, Any]:
+    facts: dict[str, Any] = {
+        "argv": list(job.workload.measure(job.parameters, around).argv),
+        "warnings": [],
+    }
+    if trace.client_cpu:
+        facts["client_cpu_share"] = trace.client_cpu
+        if max(trace.client_cpu) > _CLIENT_SATURATED:
+            facts["warnings"].append(
+                f"The client used {max(trace.client_cpu):.0%} of a CPU: "
+                "it may have limited the result, not the guest."
+            )
+    return facts
+
+
+async def _measured_run(job: Job, guest: Guest) -> Output:
+    command = _limited(job, job.workload.measure(job.parameters, guest.surroundings))
+    outside = job.workload.place is Place.CLIENT_SERVER
+    return await (guest.run_client if outside else guest.run)(command)
+
+
+def _limited(job: Job, command: Command) -> Command:
+    expected = float(job.workload.duration_s(job.parameters))
+    return dataclasses.replace(command, timeout_s=expected * job.patience + job.grace_s)
+
+
+def _parse(job: Job, output: Output) -> Mapping[str, Sequence[float]]:
+    samples: Mapping[str, Sequence[float]] = job.workload.parse(output.stdout, job.parameters)
+    known = {metric.name for metric in job.workload.metrics}
+    if set(samples) != known or not all(len(values) for values in samples.values()):
+        raise TrialFailure(
+            FailureKind.OUTPUT_NOT_UNDERSTOOD,
+            f"The workload '{job.workload.name}' gave other metrics than it declares.",
+            why=f"Declared: {sorted(known)}; given: {sorted(samples)}.",
+        )
+    return samples
+
+
+@contextlib.asynccontextmanager
+async def _server(job: Job, guest: Guest) -> AsyncIterator[None]:
+    """The workload's server, running in the guest as a transient unit while the block runs."""
+    command = job.workload.server(job.parameters, guest.surroundings)
+    if command is None:
+        yield
+        return
+    settings = [f"--setenv={key}={value}" for key, value in command.environment.items()]
+    unit = ("systemd-run", "--quiet", "--collect", f"--unit={SERVER_UNIT}", *settings, "--")
+    await guest.run(Command((*unit, *command.argv)))
+    try:
+        await _until_listening(job, guest)
+        yield
+    finally:
+        with contextlib.suppress(TrialFailure):
+            await guest.run(Command(("systemctl", "stop", SERVER_UNIT)))
+
+
+async def _until_listening(job: Job, guest: Guest) -> None:
+    look = Command(("ss", "-Hltn", f"sport = :{guest.surroundings.server_port}"))
+    try:
+        async with asyncio.timeout(_SERVER_START_S):
+            while not (await guest.run(look)).stdout.strip():  # noqa: ASYNC110 - asks the guest
+                await asyncio.sleep(0.1)
+    except TimeoutError:
+        log = Command(("journalctl", "-q", "-n", "5", "-o", "cat", "-u", SERVER_UNIT))
+        said = (await guest.run(log)).stdout.strip()[-300:]
+        raise TrialFailure(
+            FailureKind.TOOL_FAILED,
+            f"The server of '{job.workload.name}' did not listen within {_SERVER_START_S:.0f} s.",
+            why=f"It said: {said!r}." if said else "It said nothing.",
+        ) from None
