@@ -1,0 +1,91 @@
+"""The `cvmbench` program: registers the commands and turns errors into sentences.
+
+Commands import what they need when they are called, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from cvmbench import __version__
+from cvmbench.cli import (
+    doctor,
+    export,
+    image,
+    listing,
+    plan,
+    report,
+    resume,
+    run,
+    runs,
+    show,
+    vm,
+)
+from cvmbench.cli.terminal import errors
+from cvmbench.errors import CvmbenchError
+
+app = typer.Typer(
+    name="cvmbench",
+    help="What does a confidential VM cost, why, and what lowers it?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("doctor")(doctor.doctor)
+app.command("list")(listing.listing)
+app.add_typer(image.app, name="image")
+app.add_typer(vm.app, name="vm")
+app.command("plan")(plan.plan)
+app.command("run")(run.run)
+app.command("resume")(resume.resume)
+app.command("runs")(runs.runs)
+app.command("show")(show.show)
+app.command("report")(report.report)
+app.command("export")(export.export)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"cvmbench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of the program itself."""
+
+
+def main() -> None:
+    """Run the program and leave with one of the documented exit codes."""
+    try:
+        app()
+    except CvmbenchError as error:
+        tell(error)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        errors().print("Interrupted.")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output went away; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def tell(error: CvmbenchError) -> None:
+    """Print an error as what happened, why, and what to do, each on a line of its own."""
+    from cvmbench.report.escape import cleaned
+
+    console = errors()
+    console.print(f"Error: {cleaned(error.what)}", style="bold red", markup=False, highlight=False)
+    for part in (error.why, error.remedy):
+        if part:
+            console.print(f"  {cleaned(part)}", markup=False, highlight=False)

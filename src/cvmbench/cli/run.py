@@ -1,0 +1,39 @@
+"""`cvmbench run`: execute a campaign."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cvmbench.cli.options import CampaignName, Settings, StorePath, store_path
+
+ReportPath = Annotated[
+    Path | None, typer.Option("--report", help="Where to write the HTML report.")
+]
+
+
+def run(
+    campaign: CampaignName,
+    settings: Settings = None,
+    store: StorePath = None,
+    report: ReportPath = None,
+) -> None:
+    """Execute a campaign: boot, verify, measure, and print what each arm costs."""
+    from cvmbench.campaign.reading import read_campaign
+    from cvmbench.cli.execution import execute, stopped_before_start, until_done
+    from cvmbench.cli.terminal import errors
+    from cvmbench.report.progress import build_display, listener
+    from cvmbench.runner.preparation import create_run, engine_for, prepare
+    from cvmbench.store.store import Store
+    from cvmbench.vm.workspace import sweep
+
+    source = read_campaign(campaign, settings or ())
+    with Store.open(store_path(store)) as opened:
+        sweep()
+        with listener(errors()) as listen:
+            with build_display(errors()) as building:
+                ready = until_done(prepare(source, listen, building), stopped_before_start)
+            row = create_run(ready, opened)
+            execute(opened, row, engine_for(ready, row, opened, listen), report)
