@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cvmbench.campaign.model import Campaign
@@ -61,24 +60,3 @@ def make_plan(campaign: Campaign) -> Plan:
             for number in range(1, campaign.blocks + 1)
         ),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class BootCost:
-    """What a boot costs beside its trials, in seconds."""
-
-    start_s: float
-    stop_s: float
-
-
-def estimate_s(
-    plan: Plan, campaign: Campaign, trial_s: Mapping[str, float], boot: BootCost
-) -> float:
-    """Expected length of the run in seconds.
-
-    `trial_s` maps a workload's key to the length of one measured run; preparation counts as one
-    more run.
-    """
-    runs = campaign.warm_up + campaign.iterations + 1
-    per_boot = boot.start_s + boot.stop_s + sum(runs * trial_s[key] for key in trial_s)
-    return per_boot * plan.boots

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -13,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from cvmbench.campaign.model import Campaign
 from cvmbench.campaign.suggest import nearest
-from cvmbench.errors import CampaignError
+from cvmbench.errors import CampaignError, UsageError
 
 LARGEST_FILE_BYTES = 2**20
 
@@ -37,14 +38,15 @@ def presets() -> dict[str, str]:
     }
 
 
-def read_campaign(name_or_path: str) -> CampaignSource:
-    """The preset of that name, or the campaign in that file.
+def read_campaign(name_or_path: str, settings: Sequence[str] = ()) -> CampaignSource:
+    """The preset of that name, or the campaign in that file, with `settings` put over it.
 
+    A setting is `KEY=VALUE`, KEY dotted for keys inside tables, VALUE in TOML (or a bare word).
     Raises CampaignError naming the file, the key, what is wrong and the nearest valid spelling.
     """
     known = presets()
     if name_or_path in known:
-        return parse_campaign(known[name_or_path], f"preset '{name_or_path}'")
+        return parse_campaign(known[name_or_path], f"preset '{name_or_path}'", settings)
     path = Path(name_or_path)
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
@@ -62,15 +64,21 @@ def read_campaign(name_or_path: str) -> CampaignSource:
         raise CampaignError(
             f"The campaign file {name_or_path!r} cannot be read: {error}."
         ) from None
-    return parse_campaign(text, str(path))
+    return parse_campaign(text, str(path), settings)
 
 
-def parse_campaign(text: str, origin: str) -> CampaignSource:
-    """The campaign written in `text` (TOML); `origin` is named in errors."""
+def parse_campaign(text: str, origin: str, settings: Sequence[str] = ()) -> CampaignSource:
+    """The campaign written in `text` (TOML), with `settings` put over it; see `read_campaign`.
+
+    `origin` is named in errors. The text that is kept names the settings in a comment.
+    """
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise CampaignError(f"{origin} is not valid TOML: {error}.") from None
+    for setting in settings:
+        _put(data, setting)
+        text += f"\n# --set {setting}"
     try:
         return CampaignSource(origin, text, Campaign.model_validate(data))
     except ValidationError as error:
@@ -79,6 +87,28 @@ def parse_campaign(text: str, origin: str) -> CampaignSource:
         if len(problems) > 5:
             sentences.append(f"And {len(problems) - 5} more.")
         raise CampaignError(f"{origin}: " + "\n  ".join(sentences)) from None
+
+
+def _put(data: dict[str, Any], setting: str) -> None:
+    """Put one `KEY=VALUE` into `data`."""
+    key, found, value = setting.partition("=")
+    *tables, last = (part.strip() for part in key.split("."))
+    if not found or not last or "\n" in setting:
+        raise UsageError(
+            f"The setting '{setting}' is not of the form KEY=VALUE.",
+            remedy='For example: --set blocks=5 --set vm.memory="2 GiB"',
+        )
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value.strip()
+    table = data
+    for name in tables:
+        inner = table.setdefault(name, {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"'{name}' in the setting '{setting}' is not a table.")
+        table = inner
+    table[last] = parsed
 
 
 def explain(problem: ErrorDetails, model: type[BaseModel], data: Any) -> str:
