@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from cvmbench.errors import FailureKind, TrialFailure
-from cvmbench.guest.command import Command
+from cvmbench.guest.command import Command, Output
 from cvmbench.units import Metric
 
 
@@ -86,8 +86,17 @@ class Workload(ABC, Generic[P]):
     client_packages: ClassVar[tuple[str, ...]] = ()
     """Debian packages the client's host needs; `client_programs` are looked for on PATH."""
     client_programs: ClassVar[tuple[str, ...]] = ()
+    settle_s: ClassVar[float] = 0.0
+    """Seconds to wait before every run, for a server that is not ready again at once."""
     parameters: type[P]
     metrics: ClassVar[tuple[Metric, ...]]
+
+    def unavailable(self, p: P, around: Surroundings) -> str:
+        """Why this cannot run in these surroundings, as a sentence; empty if it can. Pure.
+
+        The runner asks before anything is started; such a trial ends as `unavailable`.
+        """
+        return ""
 
     def prepare(self, p: P, around: Surroundings) -> Sequence[Command]:
         """Commands run in the guest once a boot, before the warm-up, not measured."""
@@ -114,7 +123,18 @@ class Workload(ABC, Generic[P]):
 
     @abstractmethod
     def duration_s(self, p: P) -> float:
-        """Expected length of one measured run in seconds, for plans and time limits."""
+        """Expected length of one measured run in seconds, for plans and time limits.
+
+        The runner sets the time limit of every command from it, whatever the command says.
+        """
+
+    def complaint(self, output: Output) -> str:
+        """What the tool itself said when it ended with a status other than 0; may be empty.
+
+        One printable line of at most 200 characters, fit for a failure's reason. The default is
+        the last line on standard error.
+        """
+        return one_line(next(reversed(output.stderr[-4096:].strip().splitlines()), ""))
 
     def metric(self, name: str) -> Metric:
         """The metric called `name`; KeyError if the workload has none of that name."""
@@ -122,6 +142,13 @@ class Workload(ABC, Generic[P]):
 
 
 AnyWorkload = Workload[Any]
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """`text` from a guest as one line of at most `limit` printable characters."""
+    printable = "".join(c if c.isprintable() else " " for c in text[: 4 * limit])
+    words = " ".join(printable.split())
+    return words if len(words) <= limit else words[: limit - 1] + "…"
 
 
 def not_understood(tool: str, reason: str) -> TrialFailure:
