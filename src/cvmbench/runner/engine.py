@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from cvmbench.campaign.arm import Arm
@@ -52,6 +53,10 @@ _STILL_THERE_S = 15.0
 """How long a guest may take to answer `true` after a trial ran out of time."""
 
 
+Starter = Callable[[BootPlan, Arm, BootTrace], AbstractAsyncContextManager[Guest]]
+"""Brings a guest up for the length of a block; `guest_boot.boot`, or a double in tests."""
+
+
 @dataclass(slots=True)
 class Engine:
     """Executes one run. `jobs` maps a workload's key to what is to be done."""
@@ -63,6 +68,7 @@ class Engine:
     jobs: Mapping[str, Job]
     listen: Listener
     time_left: TimeLeft
+    boot: Starter = boot
     _failed_attempts: Counter[int] = field(default_factory=Counter)
     _left: dict[int, TrialRow] = field(default_factory=dict)
     _blocks: int = 0
@@ -122,7 +128,7 @@ class Engine:
         began = time.monotonic()
         in_trials = 0.0
         try:
-            async with boot(self.plan, self.arms[arm], trace) as guest:
+            async with self.boot(self.plan, self.arms[arm], trace) as guest:
                 self.store.boot_ready(
                     ref.id,
                     ready_s=trace.ready_s,
@@ -165,6 +171,10 @@ class Engine:
         good when its attempts are used up.
         """
         job = self.jobs[row.workload]
+        if reason := job.workload.unavailable(job.parameters, guest.surroundings):
+            self.store.end_trial(row.id, TrialStatus.UNAVAILABLE, reason=reason)
+            self._tell_end(row, TrialStatus.UNAVAILABLE, reason, "")
+            return
         while True:
             attempt = self.store.begin_trial(row.id, boot_id)
             trace = Trace()

@@ -73,9 +73,10 @@ class Guest:
         """Run a command in the guest that must succeed; fails at once if the machine ends."""
         return await self.machine.guard(run_checked(self.connection, command))
 
-    async def run_client(self, command: Command) -> Output:
-        """The same, outside the guest on its measured network."""
-        return await self.machine.guard(run_checked(self.client, command))
+    async def attempt(self, command: Command, *, outside: bool = False) -> Output:
+        """Run a command in the guest, or outside it on its measured network; any status will do."""
+        where = self.client if outside else self.connection
+        return await self.machine.guard(where.run(command))
 
 
 @dataclass(slots=True)

@@ -86,7 +86,16 @@ def _facts(job: Job, around: Surroundings, trace: Trace) -> Mapping[str, Any]:
 async def _measured_run(job: Job, guest: Guest) -> Output:
     command = _limited(job, job.workload.measure(job.parameters, guest.surroundings))
     outside = job.workload.place is Place.CLIENT_SERVER
-    return await (guest.run_client if outside else guest.run)(command)
+    await asyncio.sleep(job.workload.settle_s)
+    output = await guest.attempt(command, outside=outside)
+    if output.status != 0:
+        complaint = job.workload.complaint(output)
+        raise TrialFailure(
+            FailureKind.TOOL_FAILED,
+            f"'{command.argv[0]}' ended with status {output.status}.",
+            why=f"It said: {complaint!r}." if complaint else "It said nothing.",
+        )
+    return output
 
 
 def _limited(job: Job, command: Command) -> Command:

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cvmbench.errors import HostCannotError
+from cvmbench.host.tools import find_tool
+from cvmbench.vm.workspace import open_workspace, sweep
+
+HOLD = """
+import subprocess, sys, time
+from pathlib import Path
+from cvmbench.vm.workspace import open_workspace
+with open_workspace(Path(sys.argv[1])) as where:
+    child = subprocess.Popen(
+        ["qemu-system-x86_64", "-S", "-nodefaults", "-display", "none",
+         "-pidfile", str(where.folder / "pid")],
+        start_new_session=True, stdout=subprocess.DEVNULL)
+    while not (where.folder / "pid").exists():
+        time.sleep(0.05)
+    if sys.argv[2] == "namespace":
+        subprocess.run(["ip", "netns", "add", where.namespace], check=True)
+    print(where.id, child.pid, flush=True)
+    time.sleep(600)
+"""
+
+
+def start_owner(parent: Path, what: str = "") -> tuple[subprocess.Popen[str], str, int]:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(parent), what], stdout=subprocess.PIPE, text=True
+    )
+    assert owner.stdout is not None
+    with owner.stdout as told:
+        identity, child = told.readline().split()
+    return owner, identity, int(child)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def test_a_workspace_is_gone_at_its_end(tmp_path: Path) -> None:
+    with open_workspace(tmp_path) as where:
+        (where.folder / "file").write_text("x")
+        assert len(where.id) <= 15, "a network interface's name has at most 15 characters"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_living_owners_workspace_is_left_alone(tmp_path: Path) -> None:
+    owner, identity, child = start_owner(tmp_path)
+    try:
+        assert sweep(tmp_path) == []
+        assert (tmp_path / identity).exists()
+        assert is_running(child)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        owner.kill()
+        owner.wait()
+    assert sweep(tmp_path) == [identity]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
+def test_everything_of_a_killed_owner_is_swept(tmp_path: Path) -> None:
+    owner, identity, child = start_owner(tmp_path, "namespace")
+    owner.kill()
+    owner.wait()
+    assert is_running(child), "this QEMU was started without setpriv, so it outlives its owner"
+    assert sweep(tmp_path) == [identity]
+    assert not is_running(child)
+    assert not list(tmp_path.iterdir())
+    listed = subprocess.run(
+        [find_tool("ip"), "netns", "list"], capture_output=True, text=True, check=True
+    )
+    assert identity not in listed.stdout
+    assert sweep(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(HostCannotError, match="No folder for a machine"),
+        open_workspace(tmp_path / "file" / "machines"),
+    ):
+        pass
