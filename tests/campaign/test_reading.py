@@ -59,7 +59,7 @@ def test_an_unknown_arm_is_named_with_its_place() -> None:
 
 def test_broken_toml_names_the_line() -> None:
     with pytest.raises(CampaignError, match="line 2"):
-        parse_campaign('name = "x"\narms = [', "f.toml")
+        parse_campaign('name = "x"\narms = [plain]', "f.toml")
 
 
 def test_twins_need_names_of_their_own() -> None:

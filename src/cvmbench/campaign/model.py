@@ -72,7 +72,7 @@ class WorkloadChoice(_Table):
 class VmSize(_Table):
     """The size of every VM of the campaign. Bytes; in the file with a unit: '1 GiB'."""
 
-    vcpus: int = Field(default=2, ge=1, le=4096)
+    vcpus: int = Field(strict=True, default=2, ge=1, le=4096)
     memory: Annotated[ByteSize, Field(ge=256 * MIB)] = ByteSize(1024 * MIB)
     data_disk: Annotated[ByteSize, Field(ge=64 * MIB)] = ByteSize(1024 * MIB)
 
@@ -87,8 +87,8 @@ class Limits(_Table):
     boot_s: float = Field(default=120, gt=0, le=86400)
     grace_s: float = Field(default=60, gt=0, le=86400)
     patience: float = Field(default=5, ge=1, le=1000)
-    boot_attempts: int = Field(default=3, ge=1, le=20)
-    trial_attempts: int = Field(default=2, ge=1, le=20)
+    boot_attempts: int = Field(strict=True, default=3, ge=1, le=20)
+    trial_attempts: int = Field(strict=True, default=2, ge=1, le=20)
 
 
 class Campaign(_Table):
@@ -102,9 +102,9 @@ class Campaign(_Table):
         min_length=1
     )
     parameters: Literal["quick", "paper"] = "quick"
-    blocks: int = Field(default=5, ge=1, le=10_000)
-    warm_up: int = Field(default=1, ge=0, le=1000)
-    iterations: int = Field(default=3, ge=1, le=100_000)
+    blocks: int = Field(strict=True, default=5, ge=1, le=10_000)
+    warm_up: int = Field(strict=True, default=1, ge=0, le=1000)
+    iterations: int = Field(strict=True, default=3, ge=1, le=100_000)
     threshold: Fraction = 0.02
     accelerator: Literal["auto", "kvm", "tcg"] = "auto"
     network: Literal["auto", "tap", "user"] = "auto"

@@ -18,6 +18,7 @@ from cvmbench.store.records import RawFile, TrialResult
 from cvmbench.workloads.contract import Place, Surroundings
 
 SERVER_UNIT = "cvmbench-server"
+SERVER_LOG = "/run/cvmbench-server.log"
 _SERVER_START_S = 60.0
 _CLIENT_SATURATED = 0.9
 """Share of one CPU above which a single-threaded client may be what was measured."""
@@ -122,8 +123,12 @@ async def _server(job: Job, guest: Guest) -> AsyncIterator[None]:
     if command is None:
         yield
         return
-    settings = [f"--setenv={key}={value}" for key, value in command.environment.items()]
-    unit = ("systemd-run", "--quiet", "--collect", f"--unit={SERVER_UNIT}", *settings, "--")
+    unit = (
+        *("systemd-run", "--quiet", "--collect", f"--unit={SERVER_UNIT}"),
+        *(f"--setenv={key}={value}" for key, value in command.environment.items()),
+        *(f"--property=Standard{stream}=truncate:{SERVER_LOG}" for stream in ("Output", "Error")),
+        "--",
+    )
     await guest.run(Command((*unit, *command.argv)))
     try:
         await _until_listening(job, guest)
@@ -140,8 +145,8 @@ async def _until_listening(job: Job, guest: Guest) -> None:
             while not (await guest.run(look)).stdout.strip():  # noqa: ASYNC110 - asks the guest
                 await asyncio.sleep(0.1)
     except TimeoutError:
-        log = Command(("journalctl", "-q", "-n", "5", "-o", "cat", "-u", SERVER_UNIT))
-        said = (await guest.run(log)).stdout.strip()[-300:]
+        log = Command(("tail", "-c", "300", SERVER_LOG))
+        said = (await guest.run(log)).stdout.strip()
         raise TrialFailure(
             FailureKind.TOOL_FAILED,
             f"The server of '{job.workload.name}' did not listen within {_SERVER_START_S:.0f} s.",

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from cvmbench.paths import data_directory
 from cvmbench.store.artifacts import ContentFiles
 from cvmbench.store.boots import Boots
 from cvmbench.store.connecting import Opened
@@ -56,9 +57,7 @@ class Store(Runs, Planned, Boots, Trials, Events, Frames, Locks):
         named = os.environ.get(STORE_VARIABLE)
         if named:
             return Path(named).expanduser()
-        import platformdirs
-
-        return Path(platformdirs.user_data_dir("cvmbench")) / "results.sqlite"
+        return data_directory() / "results.sqlite"
 
     @classmethod
     def _of(cls, opened: Opened, read_only: bool) -> Self:

@@ -173,7 +173,9 @@ class _Direction(ToolModel):
 
 
 class _Reads(_Direction):
+    slat_ns: _Latency
     clat_ns: _Latency
+    lat_ns: _Latency
 
 
 class _Options(ToolModel):
@@ -207,6 +209,8 @@ class _Job(ToolModel):
         expect(read.io_bytes == read.total_ios * _BLOCK, tool, "a job's bytes and reads disagree")
         expect(read.clat_ns.n == read.total_ios, tool, "a job's latencies and reads disagree")
         agree(read.iops, read.total_ios * 1000 / read.runtime, 0.01, tool, "a job's IOPS and reads")
+        parts_ns = read.slat_ns.mean + read.clat_ns.mean
+        agree(parts_ns, read.lat_ns.mean, 0.001, tool, "a job's submission, completion and total")
 
 
 class _Report(ToolModel):
