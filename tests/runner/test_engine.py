@@ -60,7 +60,7 @@ async def test_a_lost_boot_is_repeated_inside_its_block(bench: Bench, kind: Fail
 
 
 async def test_a_failing_tool_is_tried_again_in_the_same_boot(bench: Bench) -> None:
-    failed = []
+    failed: list[str] = []
 
     def answers(arm: str, command: str, count: int) -> str:
         if not failed:

@@ -23,7 +23,8 @@ DEBIAN_PACKAGES = {
 
 def find_tool(program: str) -> str:
     """The full path of `program`. Raises MissingToolError naming the package to install."""
-    found = shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin:/usr/bin:/bin")
+    # Ordinary users often have no sbin on their PATH.
+    found = shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
     if found is None:
         package = DEBIAN_PACKAGES.get(program, program)
         raise MissingToolError(

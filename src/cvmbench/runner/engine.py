@@ -187,7 +187,7 @@ class Engine:
                     lambda what: self.listen(Step(row.arm, row.block, row.workload, what)),
                 )
             except TrialFailure as error:
-                failure = await _closer_look(error, guest)
+                failure = await closer_look(error, guest)
             else:
                 self.store.finish_trial(row.id, result)
                 self.time_left.saw_trial(row.workload, time.monotonic() - began)
@@ -265,12 +265,14 @@ class Engine:
             return
 
 
-async def _closer_look(failure: TrialFailure, guest: Guest) -> TrialFailure:
-    """A command that ran out of time in a guest that does not answer any more is a hang."""
+async def closer_look(
+    failure: TrialFailure, guest: Guest, patience_s: float = _STILL_THERE_S
+) -> TrialFailure:
+    """What a failure really was: a time limit in a guest that does not answer is a hang."""
     if failure.kind is not FailureKind.TIME_LIMIT:
         return failure
     try:
-        await guest.run(Command(("true",), timeout_s=_STILL_THERE_S))
+        await guest.run(Command(("true",), timeout_s=patience_s))
     except TrialFailure as silence:
         if silence.kind is not FailureKind.TIME_LIMIT:
             return silence

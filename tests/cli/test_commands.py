@@ -1,0 +1,125 @@
+"""Commands that start no guest."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import TINY, Program
+
+
+def test_help_names_every_command(program: Program) -> None:
+    said = program.call("--help")
+    commands = ["doctor", "list", "plan", "run", "resume", "runs", "show", "report", "export"]
+    for command in [*commands, "image", "vm"]:
+        assert f"\n  {command} " in said.out
+
+
+def test_version(program: Program) -> None:
+    assert program.call("--version").out.startswith("cvmbench 0.")
+
+
+@pytest.mark.parametrize("what", ["workloads", "arms", "presets"])
+def test_lists_are_tables_and_json(program: Program, what: str) -> None:
+    assert program.call("list", what).out
+    assert json.loads(program.call("list", what, "--json").out)
+
+
+def test_workloads_show_their_parameters(program: Program) -> None:
+    out = program.call("list", "workloads", "--parameters").out
+    assert "prime_limit" in out
+    assert "copy_bandwidth (main)" in out
+
+
+def test_a_plan_is_printed_and_starts_nothing(program: Program, tiny: Path) -> None:
+    out = program.call("plan", str(tiny)).out
+    assert "2 boots, 8 trials" in out
+    data = json.loads(program.call("plan", str(tiny), "--set", "seed=7", "--json").out)
+    assert (data["seed"], data["boots"], data["trials"]) == (7, 2, 8)
+    assert not program.store.exists()
+
+
+def test_a_command_line_can_be_read_back(program: Program) -> None:
+    out = program.call("vm", "argv", "plain+swiotlb=64", "--set", "vm.vcpus=4").out
+    words = shlex.split(out)
+    assert words[0] == "qemu-system-x86_64"
+    assert words[words.index("-smp") + 1] == "4"
+    assert words == json.loads(
+        program.call("vm", "argv", "plain+swiotlb=64", "--set", "vm.vcpus=4", "--json").out
+    )
+
+
+def test_an_empty_store_lists_no_runs(program: Program) -> None:
+    assert json.loads(program.call("runs", "--json").out) == []
+    program.call("runs")
+
+
+@pytest.mark.parametrize("command", ["show", "report", "export", "resume"])
+def test_without_runs_the_last_one_is_a_sentence(program: Program, command: str) -> None:
+    said = program.call(command, "last", status=2)
+    assert said.err.startswith("Error: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "hint", "status"),
+    [
+        (('"plain+swiotlb"', '"plain+swoitlb"'), "Did you mean 'swiotlb'?", 2),
+        (('"plain+swiotlb"', '"sev-snp"'), "cannot run the arm 'sev-snp'", 4),
+        (('"plain+swiotlb"', '"tdx"'), "cannot run the arm 'tdx'", 4),
+        (('use = "mbw"', 'use = "mwb"'), "mbw", 2),
+        (("runs = 1", "rusn = 1"), "Did you mean 'runs'?", 2),
+        (("runs = 1", "runs = -1"), "'runs' is -1", 2),
+        (("blocks = 1", "blocks = 0"), "'blocks' is 0", 2),
+        (('name = "tiny"', "name = tiny"), "not valid TOML", 2),
+    ],
+)
+def test_a_wrong_campaign_is_a_sentence_before_anything_is_started(
+    program: Program, tiny: Path, change: tuple[str, str], hint: str, status: int
+) -> None:
+    assert change[0] in TINY
+    tiny.write_text(TINY.replace(*change))
+    said = program.call("run", str(tiny), status=status)
+    assert hint in said.err
+    assert not (program.folder / "reports").exists()
+
+
+def test_a_host_without_qemu_is_told_the_package(program: Program, tiny: Path) -> None:
+    empty = program.folder / "bin"
+    empty.mkdir()
+    program.environment["PATH"] = str(empty)
+    said = program.call("run", str(tiny), status=4)
+    assert "'qemu-system-x86_64' is not installed" in said.err
+    assert "apt-get install qemu-system-x86" in said.err
+
+
+def test_doctor_names_what_is_missing(program: Program) -> None:
+    empty = program.folder / "bin"
+    empty.mkdir()
+    program.environment["PATH"] = str(empty)
+    findings = json.loads(program.call("doctor", "--json", status=4).out)
+    missing = {f["what"]: f for f in findings if f["verdict"] == "missing"}
+    assert {"QEMU", "qemu-img", "mmdebstrap", "redis-benchmark"} <= set(missing)
+    assert missing["mmdebstrap"]["remedy"] == "apt-get install mmdebstrap"
+
+
+def test_doctor_on_this_host(program: Program) -> None:
+    findings = {f["what"]: f for f in json.loads(program.call("doctor", "--json").out)}
+    assert findings["QEMU"]["verdict"] == "ready"
+    assert findings["KVM"]["verdict"] in {"ready", "limited"}
+    assert "KVM" in program.call("doctor").out
+
+
+def test_a_file_that_is_no_store_is_a_sentence_and_is_left_alone(program: Program) -> None:
+    program.store.write_text("my thesis\n" * 100)
+    said = program.call("runs", status=4)
+    assert str(program.store) in said.err.replace("\n", "")
+    assert program.store.read_text().startswith("my thesis")
+
+
+def test_errors_are_not_markup(program: Program) -> None:
+    said = program.call("run", "[red]x[/nope]\x1b[31m", status=2)
+    assert "[red]x[/nope]" in said.err
+    assert "\x1b" not in said.err
