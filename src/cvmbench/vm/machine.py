@@ -46,6 +46,7 @@ class Machine:
         self.pid = process.pid
         self.serial = SerialLog()
         self.cgroup: Path | None = None
+        self.ready_after_s: float | None = None
         self._process = process
         self._qmp = qmp
         self._started = started
@@ -83,7 +84,8 @@ class Machine:
                 why=f"There was {seen} on its serial line.",
                 remedy="Its serial log is kept with the boot; raise limits.boot_s if it is slow.",
             ) from None
-        return self.age_s
+        self.ready_after_s = self.age_s
+        return self.ready_after_s
 
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
         """Await `work`, or raise the machine's own failure as soon as the machine ends.
