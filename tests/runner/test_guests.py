@@ -93,7 +93,7 @@ async def test_a_command_ends_at_its_time_limit_in_the_guest_too(
     with pytest.raises(TrialFailure) as caught:
         await guest.run(Command(("sleep", "321"), timeout_s=2))
     assert caught.value.kind is FailureKind.TIME_LIMIT
-    left = await guest.attempt(Command(("pgrep", "-f", "sleep 321")))
+    left = await guest.attempt(Command(("pgrep", "-x", "sleep")))
     assert left.stdout == ""
 
 
