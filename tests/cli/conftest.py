@@ -89,13 +89,13 @@ def tiny(tmp_path: Path) -> Path:
 
 def leftovers() -> Sequence[str]:
     """Everything on this host that belongs to a machine of ours."""
-    names = [path.name for path in Path("/run/netns").glob("cvmb*")]
-    names += [path.name for path in Path("/sys/class/net").glob("cvmb*")]
+    names = [path.name for path in Path("/sys/class/net").glob("cvmb*")]
     for process in Path("/proc").glob("[0-9]*"):
         try:
             line = (process / "cmdline").read_bytes()
         except OSError:
             continue
-        if line.startswith(b"/usr/bin/qemu-system") and b"/machines/cvmb" in line:
+        is_machine = line.startswith(b"/usr/bin/qemu-system") and b"/machines/cvmb" in line
+        if is_machine or b"namespace_holder" in line:
             names.append(f"process {process.name}")
     return names

@@ -222,7 +222,9 @@ async def test_cancelling_a_boot_leaves_nothing(plan: BootPlan, machines: Path) 
 
 async def test_user_mode_networking_measures_too(plan: BootPlan) -> None:
     users = dataclasses.replace(plan, network=NetworkMode.USER)
-    job = jobs_of(read_campaign("quick", ["iterations=1", "warm_up=0"]).campaign)["redis"]
+    # The user-mode stack loses connections when many open at once (its backlog is 1).
+    one = 'workloads=[{use="redis", parameters={clients=1, set_requests=1000}}]'
+    job = jobs_of(read_campaign("quick", ["iterations=1", "warm_up=0", one]).campaign)["redis"]
     trace = BootTrace()
     async with boot(users, parse_arm("plain"), trace) as guest:
         result = await measure(job, guest, Trace(), lambda _: None)

@@ -13,7 +13,7 @@ async def test_a_host_without_the_device_is_told_so(monkeypatch: pytest.MonkeyPa
     def missing(path: str, flags: int) -> int:
         raise FileNotFoundError(path)
 
-    monkeypatch.setattr(probe.os, "open", missing)
+    monkeypatch.setattr("cvmbench.vm.probe.os.open", missing)
     verdict = await probe.kvm_verdict(BootFiles(Path("k"), Path("i"), ()))
     assert not verdict.usable
     assert verdict.reason == "KVM is not usable here: there is no /dev/kvm."

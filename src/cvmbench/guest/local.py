@@ -18,7 +18,7 @@ from cvmbench.host.tools import dies_with_us
 class LocalConnection:
     """Runs commands as children of this process, each in a process group of its own.
 
-    `prefix` goes before every argv (say, `ip netns exec NAME`). `cpu_s` is the CPU time, user and
+    `prefix` goes before every argv (say, `nsenter --net`). `cpu_s` is the CPU time, user and
     system, of the last command, in seconds: it tells whether a client was the bottleneck.
     """
 
@@ -28,7 +28,7 @@ class LocalConnection:
 
     async def run(self, command: Command) -> Output:
         """Run a command to its end; see `Connection.run`."""
-        argv = dies_with_us((*self._prefix, *command.argv))
+        argv = (*self._prefix, *dies_with_us(command.argv))
         started = time.monotonic()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         process = await asyncio.create_subprocess_exec(

@@ -145,6 +145,7 @@ def _network() -> Finding:
     return Finding(
         "measured network",
         Verdict.LIMITED,
-        "QEMU's user-mode network, which is slow: this process may not make tap devices.",
+        "QEMU's user-mode network, which is slow and loses connections when many open at once: "
+        "this process may not make tap devices, not even in a user namespace.",
         "Run as root for a tap device and a bridge.",
     )

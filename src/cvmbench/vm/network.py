@@ -1,25 +1,26 @@
 """The measured network of one machine: between the guest and a client that runs outside it.
 
-As root: a tap device and a bridge in a network namespace of the machine's own, where the client
-runs too. Otherwise: QEMU's user-mode network, with one forwarded port. Which of the two it was is
-part of the result.
+A tap device and a bridge in a network namespace of the machine's own, where the client runs too;
+ordinary users get it inside a user namespace, where this host lets them. Otherwise: QEMU's
+user-mode network, with one forwarded port. Which of the two it was is part of the result.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import errno
-import fcntl
 import os
 import socket
-import struct
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
-from cvmbench.errors import HostCannotError
-from cvmbench.host.tools import call, find_tool
+from cvmbench.errors import HostCannotError, MissingToolError
+from cvmbench.host.tools import dies_with_us, find_tool
 from cvmbench.vm.spec import MEASURED_MAC, Forward, TapNetwork, UserNetwork
 from cvmbench.vm.workspace import Workspace
 
@@ -29,9 +30,8 @@ _CLIENT = "10.77.0.1"
 _USER_GUEST = "10.0.3.15"
 _USER_NETWORK = "10.0.3.0/24"
 
-# linux/if_tun.h
-_TUNSETIFF = 0x400454CA
-_IFF_TAP, _IFF_NO_PI, _IFF_VNET_HDR = 0x0002, 0x1000, 0x4000
+_HOLDER = Path(__file__).with_name("namespace_holder.py")
+_HANDOVER_S = 20.0
 
 
 class NetworkMode(StrEnum):
@@ -59,10 +59,16 @@ class MeasuredNetwork:
     taps: Mapping[str, int] = field(default_factory=dict)
 
 
+@cache
 def available_mode() -> NetworkMode:
-    """The better of the two that this process may use."""
-    may = os.geteuid() == 0 and Path("/dev/net/tun").exists()
-    return NetworkMode.TAP if may else NetworkMode.USER
+    """The better of the two that this process may use; tried, not guessed."""
+    try:
+        probe = [*_unshare(), find_tool("ip"), "link", "add", "probe0", "type", "bridge"]
+        made = subprocess.run(probe, capture_output=True, timeout=10, check=False).returncode == 0
+    except (MissingToolError, OSError, subprocess.TimeoutExpired):
+        made = False
+    may_tap = made and os.access("/dev/net/tun", os.R_OK | os.W_OK)
+    return NetworkMode.TAP if may_tap else NetworkMode.USER
 
 
 def network_mode(asked: str) -> NetworkMode:
@@ -72,7 +78,7 @@ def network_mode(asked: str) -> NetworkMode:
 
 def planned(mode: NetworkMode) -> MeasuredNetwork:
     """The network as it would be, for printing a command line; nothing is made."""
-    return _tap("cvmb0", {}) if mode is NetworkMode.TAP else _user(5201)
+    return _tap("cvmb0", {}, ()) if mode is NetworkMode.TAP else _user(5201)
 
 
 @contextlib.asynccontextmanager
@@ -81,15 +87,8 @@ async def measured_network(mode: NetworkMode, where: Workspace) -> AsyncIterator
     if mode is NetworkMode.USER:
         yield _user(free_port())
         return
-    tap = _open_tap(where.namespace)
-    try:
-        await _build(where.namespace)
-        yield _tap(where.namespace, {"measured": tap})
-    finally:
-        os.close(tap)
-        if Path("/run/netns", where.namespace).exists():
-            with contextlib.suppress(HostCannotError):
-                await call("ip", "netns", "delete", where.namespace)
+    async with _namespace(where.id) as (tap, holder):
+        yield _tap(where.id, {"measured": tap}, _enter(holder))
 
 
 def free_port() -> int:
@@ -112,7 +111,7 @@ def _user(port: int) -> MeasuredNetwork:
     )
 
 
-def _tap(name: str, taps: Mapping[str, int]) -> MeasuredNetwork:
+def _tap(name: str, taps: Mapping[str, int], prefix: tuple[str, ...]) -> MeasuredNetwork:
     return MeasuredNetwork(
         mode=NetworkMode.TAP,
         nic=TapNetwork("measured", MEASURED_MAC, name),
@@ -121,38 +120,60 @@ def _tap(name: str, taps: Mapping[str, int]) -> MeasuredNetwork:
         server_port=SERVER_PORT,
         client_host=_GUEST,
         client_port=SERVER_PORT,
-        client_prefix=(find_tool("ip"), "netns", "exec", name) if taps else (),
+        client_prefix=prefix,
         taps=taps,
     )
 
 
-def _open_tap(name: str) -> int:
-    """A tap device that exists as long as its descriptor is open."""
-    request = struct.pack("16sH22x", name.encode(), _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR)
-    tap = -1
+@contextlib.asynccontextmanager
+async def _namespace(tap_name: str) -> AsyncIterator[tuple[int, int]]:
+    """A namespace with a tap on a bridge; gives the tap's descriptor and the holder's PID."""
+    ours, theirs = socket.socketpair()
+    with contextlib.ExitStack() as stack:
+        stack.callback(ours.close)
+        with theirs:
+            script = (sys.executable, "-I", "-S", str(_HOLDER), str(theirs.fileno()))
+            holder = await asyncio.create_subprocess_exec(
+                *_unshare(),
+                *dies_with_us((*script, tap_name, f"{_CLIENT}/24")),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        try:
+            tap = await asyncio.wait_for(asyncio.to_thread(_take_tap, ours), 2 * _HANDOVER_S)
+            stack.callback(os.close, tap)
+            yield tap, holder.pid
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                holder.kill()
+            await holder.wait()
+
+
+def _take_tap(from_holder: socket.socket) -> int:
+    from_holder.settimeout(_HANDOVER_S)
     try:
-        tap = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
-        fcntl.ioctl(tap, _TUNSETIFF, request)
-    except OSError as error:
-        if tap >= 0:
-            os.close(tap)
+        said, taps, _, _ = socket.recv_fds(from_holder, 1024, 1)
+    except TimeoutError:
+        said, taps = b"it did not get ready in time", []
+    if not taps:
+        why = said.decode(errors="replace") or "unshare(1) failed"
         raise HostCannotError(
             "No tap device could be made for the measured network.",
-            why=f"{os.strerror(error.errno or errno.EIO)}.",
-            remedy='Load the "tun" module, or set network = "user" in the campaign.',
-        ) from None
-    return tap
+            why=f"{why}.",
+            remedy='Load the "tun" module, run as root, or set network = "user" in the campaign.',
+        )
+    return taps[0]
 
 
-async def _build(name: str) -> None:
-    """Namespace, bridge and addresses; the tap moves into the namespace and joins the bridge."""
-    await call("ip", "netns", "add", name)
-    await call("ip", "link", "set", name, "netns", name)
-    for words in (
-        ("link", "set", "lo", "up"),
-        ("link", "add", "br0", "type", "bridge"),
-        ("link", "set", name, "master", "br0", "up"),
-        ("address", "add", f"{_CLIENT}/24", "dev", "br0"),
-        ("link", "set", "br0", "up"),
-    ):
-        await call("ip", "-n", name, *words)
+def _unshare() -> tuple[str, ...]:
+    """A new network namespace; for ordinary users, inside a user namespace that they own."""
+    user = () if os.geteuid() == 0 else ("--user", "--map-root-user")
+    return (find_tool("unshare"), "--net", *user, "--")
+
+
+def _enter(holder: int) -> tuple[str, ...]:
+    user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
+    return (find_tool("nsenter"), f"--target={holder}", "--net", *user, "--")

@@ -1,9 +1,10 @@
 """The folder of one running machine, and the removal of what a killed run left behind.
 
-Everything outside the folder that belongs to the machine carries the folder's id in its name
-(network namespace, cgroup) or its path on the command line (QEMU), and the folder's owner holds
-a lock on it that the kernel releases when the owner dies. So a folder without a lock tells
-everything that is to be removed, without any list that could be out of date.
+Everything outside the folder that could outlive its owner carries the folder's id in its name
+(cgroup) or its path on the command line (QEMU), and the owner holds a lock on the folder that the
+kernel releases when the owner dies. So a folder without a lock tells everything that is to be
+removed, without any list that could be out of date. Network namespaces and tap devices are not
+among it: they live only as long as a descriptor of the owner is open.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import os
 import secrets
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,11 +41,6 @@ class Workspace:
 
     id: str
     folder: Path
-
-    @property
-    def namespace(self) -> str:
-        """Name of the machine's network namespace, tap device and cgroup."""
-        return self.id
 
 
 @contextlib.contextmanager
@@ -112,9 +107,8 @@ def _orphaned(folder: Path) -> Iterator[bool]:
 
 
 def remove_remains(identity: str, folder: Path) -> None:
-    """End every process of the machine and remove its namespace, cgroup and folder."""
+    """End every process of the machine and remove its cgroup and folder."""
     _kill(_processes_naming(folder))
-    _remove_namespace(identity)
     cgroup.remove(identity)
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -136,17 +130,3 @@ def _kill(processes: list[psutil.Process]) -> None:
         with contextlib.suppress(psutil.Error):
             process.send_signal(signal.SIGKILL)
     psutil.wait_procs(processes, timeout=10)
-
-
-def _remove_namespace(identity: str) -> None:
-    if not Path("/run/netns", identity).exists():
-        return
-    listed = subprocess.run(
-        ["ip", "netns", "pids", identity], capture_output=True, text=True, check=False
-    )
-    inside = []
-    for pid in listed.stdout.split():
-        with contextlib.suppress(psutil.Error, ValueError):
-            inside.append(psutil.Process(int(pid)))
-    _kill(inside)
-    subprocess.run(["ip", "netns", "delete", identity], capture_output=True, check=False)
