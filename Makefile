@@ -1,5 +1,5 @@
 # Two commands: `make demo` sets everything up and measures; `make test` sets up and tests.
-.PHONY: demo test check setup-demo setup-test lock
+.PHONY: demo test check docs setup-demo setup-test lock
 
 demo: setup-demo
 	@.venv/bin/cvmbench run quick
@@ -11,6 +11,9 @@ check:
 	@.venv/bin/ruff check
 	@.venv/bin/ruff format --check
 	@.venv/bin/mypy
+
+docs:
+	@.venv/bin/sphinx-build -W -q docs docs/_build/html
 
 setup-demo:
 	@tools/setup.sh demo
