@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from cvmbench.guest.image.cache import default_cache_directory
 
 PROGRAM = Path(sys.executable).parent / "cvmbench"
 
@@ -77,6 +80,10 @@ def program(tmp_path: Path) -> Program:
 def guests(program: Program, image: object) -> Program:
     """The program with the installation's own keys and image, for running guests."""
     del program.environment["CVMBENCH_DATA"]
+    cache = program.folder / "cache"
+    cache.mkdir()
+    (cache / "images").symlink_to(default_cache_directory())
+    program.environment["CVMBENCH_CACHE"] = str(cache)
     return program
 
 
@@ -87,15 +94,15 @@ def tiny(tmp_path: Path) -> Path:
     return path
 
 
-def leftovers() -> Sequence[str]:
-    """Everything on this host that belongs to a machine of ours."""
-    names = [path.name for path in Path("/sys/class/net").glob("cvmb*")]
+def leftovers(program: Program) -> Sequence[str]:
+    """Every process and folder that belongs to a machine of this test.
+
+    QEMU and the holder of its network namespace both work in the machine's folder.
+    """
+    machines = program.folder / "cache" / "machines"
+    found = [path.name for path in machines.iterdir()] if machines.is_dir() else []
     for process in Path("/proc").glob("[0-9]*"):
-        try:
-            line = (process / "cmdline").read_bytes()
-        except OSError:
-            continue
-        is_machine = line.startswith(b"/usr/bin/qemu-system") and b"/machines/cvmb" in line
-        if is_machine or b"namespace_holder" in line:
-            names.append(f"process {process.name}")
-    return names
+        with contextlib.suppress(OSError):
+            if (process / "cwd").readlink().is_relative_to(machines):
+                found.append(f"process {process.name}")
+    return found

@@ -87,7 +87,7 @@ async def measured_network(mode: NetworkMode, where: Workspace) -> AsyncIterator
     if mode is NetworkMode.USER:
         yield _user(free_port())
         return
-    async with _namespace(where.id) as (tap, holder):
+    async with _namespace(where) as (tap, holder):
         yield _tap(where.id, {"measured": tap}, _enter(holder))
 
 
@@ -126,7 +126,7 @@ def _tap(name: str, taps: Mapping[str, int], prefix: tuple[str, ...]) -> Measure
 
 
 @contextlib.asynccontextmanager
-async def _namespace(tap_name: str) -> AsyncIterator[tuple[int, int]]:
+async def _namespace(where: Workspace) -> AsyncIterator[tuple[int, int]]:
     """A namespace with a tap on a bridge; gives the tap's descriptor and the holder's PID."""
     ours, theirs = socket.socketpair()
     with contextlib.ExitStack() as stack:
@@ -135,10 +135,11 @@ async def _namespace(tap_name: str) -> AsyncIterator[tuple[int, int]]:
             script = (sys.executable, "-I", "-S", str(_HOLDER), str(theirs.fileno()))
             holder = await asyncio.create_subprocess_exec(
                 *_unshare(),
-                *dies_with_us((*script, tap_name, f"{_CLIENT}/24")),
+                *dies_with_us((*script, where.id, f"{_CLIENT}/24")),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
+                cwd=where.folder,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
