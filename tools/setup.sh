@@ -8,7 +8,7 @@ set -eu
 purpose=${1:?usage: tools/setup.sh demo|test}
 root=$(cd "$(dirname "$0")/.." && pwd)
 
-packages="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs iproute2 util-linux uidmap
+packages="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs iproute2 util-linux uidmap fakeroot
   openssh-client debian-archive-keyring redis-tools iperf3"
 if [ "$purpose" = test ]; then
   packages="$packages chromium libatomic1"

@@ -37,7 +37,7 @@ def test_sizes_and_shares_are_written_with_their_unit() -> None:
         ('[vm]\nmemroy = "1 GiB"', ["'vm.memroy'", "Did you mean 'memory'?"]),
         ("blocks = 0", ["'blocks' is 0", "greater than or equal to 1"]),
         ('threshold = "2"', ["threshold", "percent sign"]),
-        ("threshold = 2", ["'threshold' is 2", "less than 1"]),
+        ("threshold = 2", ["'threshold' is 2", "less than 1", "for example '5%'"]),
         ('parameters = "papr"', ["'parameters' is 'papr'", "'quick' or 'paper'"]),
         ('baseline = "plane"', ["the baseline 'plane' is not one of the arms"]),
         ("[vm]\nvcpus = true", ["'vm.vcpus'"]),
@@ -53,7 +53,7 @@ def test_an_error_names_the_file_the_key_and_what_is_valid(extra: str, parts: li
 
 def test_an_unknown_arm_is_named_with_its_place() -> None:
     text = 'name = "x"\narms = ["plain", "plian"]\nworkloads = ["mbw"]\n'
-    with pytest.raises(CampaignError, match=r"arms\[2\].*Did you mean 'plain'"):
+    with pytest.raises(CampaignError, match=r"arms\[2\].*Did you mean 'plain'\?$"):
         parse_campaign(text, "f.toml")
 
 

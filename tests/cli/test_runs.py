@@ -88,6 +88,20 @@ def test_a_run_ends_with_a_table_and_a_report(guests: Program, tiny: Path) -> No
     assert trials.count("measured") == 8
     raw = guests.call("show", key, "--trial", "1").out
     assert "iteration-1-stdout" in raw
+    assert "ready after" in guests.call("show", key, "--boots").out.lower()
+    boot = guests.call("show", key, "--boot", "1").out
+    assert "ok  memory encryption" in boot
+    assert "cvmbench: ready" in boot
+    head = f"{PROGRAM} export {key} | head -n 1"
+    piped = subprocess.run(
+        ["bash", "-c", head],
+        env={**os.environ, "CVMBENCH_STORE": str(guests.store)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert piped.stdout.startswith("run,functional")
+    assert piped.stderr == ""
     assert guests.call("resume", key, status=2).err.startswith("Error: The run")
     assert not leftovers(guests)
 

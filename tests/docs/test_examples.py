@@ -56,7 +56,7 @@ def test_the_workload_of_the_page_reads_real_output(
     workload: AnyWorkload, around: Surroundings
 ) -> None:
     quick = workload.parameters.quick()
-    assert workload.measure(quick, around).argv[:2] == ("openssl", "speed")
+    assert workload.measure(quick, around)[0].argv[:2] == ("openssl", "speed")
     assert workload.parse(OPENSSL_3_0_19, quick) == {"rate": (5320794112.0,)}
     assert workload.duration_s(workload.parameters.paper()) > workload.duration_s(quick)
 

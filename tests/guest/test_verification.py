@@ -43,6 +43,17 @@ SNP = "[    0.4] Memory Encryption Features active: AMD SEV SEV-ES SEV-SNP"
                 "cmdline": "swiotlb=65536,force",
                 "swiotlb_slots": "65536",
                 "swiotlb_high_water": "249",
+                "memory_kb": "857268",
+            },
+        ),
+        (
+            "plain+swiotlb=256",
+            {
+                "cmdline": "swiotlb=131072,force",
+                "swiotlb_slots": "131072",
+                "swiotlb_high_water": "249",
+                # Seen in a real guest of 1 GiB: the pool is not part of MemTotal.
+                "memory_kb": "724660",
             },
         ),
         ("sev", {"memory_encryption": SNP[:-15], "confidential": "sev"}),
@@ -76,12 +87,21 @@ def test_a_guest_is_what_its_arm_says(arm: str, sections: dict[str, str]) -> Non
         ("plain+swiotlb", {}, "bounce buffers"),
         (
             "plain+swiotlb",
-            {"cmdline": "swiotlb=65536,force", "swiotlb_slots": "65536"},
+            {
+                "cmdline": "swiotlb=65536,force",
+                "swiotlb_slots": "65536",
+                "memory_kb": "857268",
+            },
             "bounce buffers",
         ),
         (
             "plain+swiotlb=256",
-            {"cmdline": "swiotlb=1,force", "swiotlb_slots": "65536", "swiotlb_high_water": "9"},
+            {
+                "cmdline": "swiotlb=1,force",
+                "swiotlb_slots": "65536",
+                "swiotlb_high_water": "9",
+                "memory_kb": "857268",
+            },
             "bounce buffers",
         ),
         ("sev-snp", {"confidential": "sev-snp"}, "memory encryption in the kernel log"),

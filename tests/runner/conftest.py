@@ -57,8 +57,8 @@ class Counting(Workload[Parameters]):
     def unavailable(self, p: Parameters, around: Surroundings) -> str:
         return self.reason
 
-    def measure(self, p: Parameters, around: Surroundings) -> Command:
-        return Command((self.name,))
+    def measure(self, p: Parameters, around: Surroundings) -> tuple[Command]:
+        return (Command((self.name,)),)
 
     def parse(self, stdout: str, p: Parameters) -> Samples:
         return {"rate": (float(stdout),)}

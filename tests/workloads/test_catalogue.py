@@ -30,7 +30,7 @@ class Sleep(Workload):
     packages = ()
     parameters = Parameters
     metrics = (Metric("time", "s", Better.LOWER, headline=True),)
-    def measure(self, p, around): return Command(("sleep", "1"))
+    def measure(self, p, around): return (Command(("sleep", "1")),)
     def parse(self, stdout, p): return {"time": (1.0,)}
     def duration_s(self, p): return 1.0
 
@@ -155,8 +155,8 @@ def test_our_own_keep_the_contract(workload: AnyWorkload, around: Surroundings) 
         == bool(workload.client_programs)
     )
     for p in (quick, paper):
-        command = workload.measure(p, around)
-        assert all(isinstance(word, str) and "\0" not in word for word in command.argv)
+        for command in workload.measure(p, around):
+            assert all(isinstance(word, str) and "\0" not in word for word in command.argv)
         assert workload.parameters.model_validate(p.model_dump()) == p
 
 

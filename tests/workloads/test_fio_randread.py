@@ -19,7 +19,7 @@ def test_the_studys_values() -> None:
 
 
 def test_the_engine_keeps_the_depth_and_the_page_cache_is_passed_by(around: Surroundings) -> None:
-    argv = FioRandread().measure(FioRandreadParameters.paper(), around).argv
+    argv = FioRandread().measure(FioRandreadParameters.paper(), around)[0].argv
     for option in ("--ioengine=libaio", "--direct=1", "--iodepth=32", "--numjobs=4", "--bs=4096",
                    "--rw=randread", f"--filename={around.data_disk}", "--allow_file_create=0",
                    "--time_based", "--runtime=30"):  # fmt: skip
@@ -30,7 +30,7 @@ def test_the_engine_keeps_the_depth_and_the_page_cache_is_passed_by(around: Surr
 def test_the_area_read_is_the_area_filled(around: Surroundings) -> None:
     p = FioRandreadParameters(area_mib=100)
     (fill,) = FioRandread().prepare(p, around)
-    read = FioRandread().measure(p, around)
+    (read,) = FioRandread().measure(p, around)
     assert "--rw=write" in fill.argv
     for option in ("--size=104857600", f"--filename={around.data_disk}"):
         assert option in fill.argv

@@ -22,7 +22,7 @@ def test_the_studys_values() -> None:
 def test_server_and_client_meet(around: Surroundings) -> None:
     server = Iperf3Tcp().server(_ASKED, around)
     assert server.argv == ("iperf3", "-s", "-B", "192.0.2.2", "-p", "5201")
-    client = " ".join(Iperf3Tcp().measure(_ASKED, around).argv)
+    client = " ".join(Iperf3Tcp().measure(_ASKED, around)[0].argv)
     assert client.startswith("iperf3 -c 198.51.100.7 -p 40001 -J ")
     assert "-t 2 -P 2 -l 131072" in client
 

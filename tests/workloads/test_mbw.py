@@ -16,7 +16,7 @@ def test_the_studys_values() -> None:
 
 
 def test_the_memcpy_test_alone_is_run(around: Surroundings) -> None:
-    assert Mbw().measure(_ASKED, around).argv == ("mbw", "-t0", "-n", "3", "64")
+    assert Mbw().measure(_ASKED, around)[0].argv == ("mbw", "-t0", "-n", "3", "64")
 
 
 def test_every_copy_is_a_sample_in_bytes_per_second(recorded: Callable[[str], str]) -> None:

@@ -95,7 +95,8 @@ async def test_a_real_run_gives_every_metric(name: str, here: Surroundings) -> N
             await _until_listening(here.server_port)
         for _ in range(2):
             await asyncio.sleep(workload.settle_s)
-            samples = workload.parse(await _run(workload.measure(p, here)), p)
+            printed = [await _run(command) for command in workload.measure(p, here)]
+            samples = workload.parse("".join(printed), p)
             assert set(samples) == {metric.name for metric in workload.metrics}
             assert all(value > 0 for values in samples.values() for value in values)
     finally:

@@ -16,10 +16,10 @@ def test_the_studys_values() -> None:
 
 
 def test_no_thread_count_means_all_vcpus(around: Surroundings) -> None:
-    argv = SysbenchCpu().measure(SysbenchCpuParameters(), around).argv
+    argv = SysbenchCpu().measure(SysbenchCpuParameters(), around)[0].argv
     assert "--threads=6" in argv
     assert "--time=2" in argv
-    assert "--threads=3" in SysbenchCpu().measure(SysbenchCpuParameters(threads=3), around).argv
+    assert "--threads=3" in SysbenchCpu().measure(SysbenchCpuParameters(threads=3), around)[0].argv
 
 
 def test_the_rate_is_sysbenchs_own(recorded: Callable[[str], str]) -> None:

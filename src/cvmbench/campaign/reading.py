@@ -126,11 +126,24 @@ def explain(problem: ErrorDetails, model: type[BaseModel], data: Any) -> str:
             context = problem.get("ctx", {})
             return f"'{key}' is {problem['input']!r}, but must be {context.get('expected')}."
         case "value_error":
-            return f"{key}: {str(problem['msg']).removeprefix('Value error, ')}".rstrip(".") + "."
+            return _sentence(f"{key}: {str(problem['msg']).removeprefix('Value error, ')}")
         case _:
             given = repr(problem["input"])
             given = given if len(given) <= 60 else given[:57] + "..."
-            return f"'{key}' is {given}: {problem['msg'][0].lower()}{problem['msg'][1:]}."
+            hint = _HINTS.get(str(path[-1]) if path else "", "")
+            return f"'{key}' is {given}: {problem['msg'][0].lower()}{problem['msg'][1:]}.{hint}"
+
+
+_HINTS = {
+    "threshold": " Write it as a percentage, for example '5%'.",
+    "memory": " Write it with a unit, for example '1 GiB'; 256 MiB is the least.",
+    "data_disk": " Write it with a unit, for example '1 GiB'; 64 MiB is the least.",
+}
+"""What pydantic's own words leave open, by key."""
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 def _fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

@@ -40,7 +40,13 @@ def export(
     with Store.open(store_path(store)) as opened:
         row = opened.run(run)
         if output is None:
-            write(opened, row, file_format.value, sys.stdout.buffer)
+            try:
+                write(opened, row, file_format.value, sys.stdout.buffer)
+            except OSError as error:
+                # polars tells of a closed pipe in words of its own.
+                if "roken pipe" in str(error):
+                    raise BrokenPipeError from None
+                raise
             return
         try:
             with output.open("wb") as stream:

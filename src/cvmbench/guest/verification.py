@@ -24,6 +24,9 @@ class Check:
     holds: bool
 
 
+SLOT_BYTES = 2048
+"""IO_TLB_SIZE of the kernel (include/linux/swiotlb.h)."""
+
 _MEMORY_ENCRYPTION = {
     ArmType.PLAIN: None,
     ArmType.SEV: "AMD SEV",
@@ -85,13 +88,21 @@ def _equal(what: str, expected: str, seen: str) -> Check:
 
 
 def _memory(memory_bytes: int, evidence: Evidence) -> Check:
-    """The guest sees its memory less what firmware and kernel keep: at least three quarters."""
+    """The guest sees its memory less its bounce buffers and what firmware and kernel keep.
+
+    The bounce buffers are taken out before MemTotal is counted; of the rest, at least three
+    quarters must be there.
+    """
     seen_kb = evidence.number("memory_kb") or 0
+    pool_bytes = (evidence.number("swiotlb_slots") or 0) * SLOT_BYTES
+    rest = f"{memory_bytes // 1024} kB"
+    if pool_bytes:
+        rest += f" less {pool_bytes // 1024} kB of bounce buffers"
     return Check(
         "memory of the guest",
-        f"75 to 100% of {memory_bytes // 1024} kB",
+        f"75 to 100% of {rest}",
         f"{seen_kb} kB",
-        0.75 * memory_bytes <= seen_kb * 1024 <= memory_bytes,
+        0.75 * (memory_bytes - pool_bytes) <= seen_kb * 1024 <= memory_bytes - pool_bytes,
     )
 
 
@@ -108,7 +119,7 @@ def _bounce_buffers(arm: Arm, evidence: Evidence) -> Check:
         ordinary = arm.type is ArmType.PLAIN
         holds = not forced and (used == 0 or not ordinary)
         return Check("bounce buffers", "not forced, unused", seen, holds)
-    wanted = (arm.value_of("swiotlb") or 0) * 2**20 // 2048
+    wanted = (arm.value_of("swiotlb") or 0) * 2**20 // SLOT_BYTES
     return Check(
         "bounce buffers",
         f"forced, at least {wanted} slots, used by the boot disk",

@@ -280,7 +280,7 @@ async def closer_look(
             FailureKind.GUEST_HANG,
             "The guest does not answer any more.",
             why=failure.what,
-            remedy="Its serial log is kept with the boot.",
+            remedy="`cvmbench show RUN --boots` and `--boot N` print its serial log.",
         )
     return failure
 

@@ -30,9 +30,9 @@ class Job:
 
     @property
     def expected_s(self) -> float:
-        """Expected length of one trial in seconds, preparation counted as one run."""
-        runs = self.warm_up + self.iterations + 1
-        return runs * float(self.workload.duration_s(self.parameters))
+        """Expected length of one trial in seconds, without its preparation."""
+        runs = self.warm_up + self.iterations
+        return runs * float(self.workload.duration_s(self.parameters) + self.workload.settle_s)
 
 
 def jobs_of(campaign: Campaign) -> dict[str, Job]:

@@ -16,7 +16,7 @@ from cvmbench.vm.configure import BootFiles, Places, configure
 from cvmbench.vm.network import network_mode, planned
 from cvmbench.vm.spec import Accelerator
 
-EXPECTED_BOOT_S = {Accelerator.KVM: 8.0, Accelerator.TCG: 15.0}
+EXPECTED_BOOT_S = {Accelerator.KVM: 8.0, Accelerator.TCG: 10.0}
 """Start, verification and stop of a guest, before anything was seen."""
 
 

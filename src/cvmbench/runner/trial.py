@@ -49,16 +49,12 @@ async def measure(job: Job, guest: Guest, trace: Trace, tell: Callable[[str], No
     async with _server(job, guest):
         for number in range(1, job.warm_up + 1):
             tell(f"warm-up {number} of {job.warm_up}")
-            output = await _measured_run(job, guest)
-            trace.add(f"warm-up-{number}", output)
-            _parse(job, output)
+            _parse(job, await _measured_run(job, guest, f"warm-up-{number}", trace))
+        trace.client_cpu.clear()
         for number in range(1, job.iterations + 1):
             tell(f"iteration {number} of {job.iterations}")
-            output = await _measured_run(job, guest)
-            trace.add(f"iteration-{number}", output)
-            if job.workload.place is Place.CLIENT_SERVER:
-                trace.client_cpu.append(guest.client.cpu_s / max(output.duration_s, 1e-9))
-            for name, values in _parse(job, output).items():
+            stdout = await _measured_run(job, guest, f"iteration-{number}", trace)
+            for name, values in _parse(job, stdout).items():
                 samples[name].append(values)
     return TrialResult(
         samples=samples,
@@ -71,7 +67,7 @@ async def measure(job: Job, guest: Guest, trace: Trace, tell: Callable[[str], No
 
 def _facts(job: Job, around: Surroundings, trace: Trace) -> Mapping[str, Any]:
     facts: dict[str, Any] = {
-        "argv": list(job.workload.measure(job.parameters, around).argv),
+        "argv": [list(c.argv) for c in job.workload.measure(job.parameters, around)],
         "warnings": [],
     }
     if trace.client_cpu:
@@ -84,19 +80,30 @@ def _facts(job: Job, around: Surroundings, trace: Trace) -> Mapping[str, Any]:
     return facts
 
 
-async def _measured_run(job: Job, guest: Guest) -> Output:
-    command = _limited(job, job.workload.measure(job.parameters, guest.surroundings))
+async def _measured_run(job: Job, guest: Guest, name: str, trace: Trace) -> str:
+    """One measured run; gives what its commands printed, one after the other."""
     outside = job.workload.place is Place.CLIENT_SERVER
     await asyncio.sleep(job.workload.settle_s)
-    output = await guest.attempt(command, outside=outside)
-    if output.status != 0:
-        complaint = job.workload.complaint(output)
-        raise TrialFailure(
-            FailureKind.TOOL_FAILED,
-            f"'{command.argv[0]}' ended with status {output.status}.",
-            why=f"It said: {complaint!r}." if complaint else "It said nothing.",
-        )
-    return output
+    commands = job.workload.measure(job.parameters, guest.surroundings)
+    printed = []
+    for number, command in enumerate(commands, 1):
+        output = await guest.attempt(_limited(job, command), outside=outside)
+        trace.add(name if len(commands) == 1 else f"{name}-{number}", output)
+        if output.status != 0:
+            raise _tool_failed(job, output)
+        if outside:
+            trace.client_cpu.append(guest.client.cpu_s / max(output.duration_s, 1e-9))
+        printed.append(output.stdout)
+    return "".join(printed)
+
+
+def _tool_failed(job: Job, output: Output) -> TrialFailure:
+    complaint = job.workload.complaint(output)
+    return TrialFailure(
+        FailureKind.TOOL_FAILED,
+        f"'{output.argv[0]}' ended with status {output.status}.",
+        why=f"It said: {complaint!r}." if complaint else "It said nothing.",
+    )
 
 
 def _limited(job: Job, command: Command) -> Command:
@@ -104,8 +111,8 @@ def _limited(job: Job, command: Command) -> Command:
     return dataclasses.replace(command, timeout_s=expected * job.patience + job.grace_s)
 
 
-def _parse(job: Job, output: Output) -> Mapping[str, Sequence[float]]:
-    samples: Mapping[str, Sequence[float]] = job.workload.parse(output.stdout, job.parameters)
+def _parse(job: Job, stdout: str) -> Mapping[str, Sequence[float]]:
+    samples: Mapping[str, Sequence[float]] = job.workload.parse(stdout, job.parameters)
     known = {metric.name for metric in job.workload.metrics}
     if set(samples) != known or not all(len(values) for values in samples.values()):
         raise TrialFailure(

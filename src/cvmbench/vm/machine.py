@@ -82,7 +82,8 @@ class Machine:
                 FailureKind.GUEST_HANG,
                 f"The guest was not ready within {timeout_s:.0f} s.",
                 why=f"There was {seen} on its serial line.",
-                remedy="Its serial log is kept with the boot; raise limits.boot_s if it is slow.",
+                remedy="`cvmbench show RUN --boot N` prints its serial log; "
+                "raise limits.boot_s if it is slow.",
             ) from None
         self.ready_after_s = self.age_s
         return self.ready_after_s
@@ -188,13 +189,13 @@ class Machine:
                 FailureKind.GUEST_PANIC,
                 "The guest's kernel panicked.",
                 why=f"It said: {self.serial.panic_message!r}." if self.serial.panic_message else "",
-                remedy="The serial log is kept with the boot.",
+                remedy="`cvmbench show RUN --boots` and `--boot N` print its serial log.",
             )
         if self._shutdown_reason.startswith("guest"):
             return TrialFailure(
                 FailureKind.CONNECTION_LOST,
                 f"The guest ended by itself ({self._shutdown_reason}).",
-                remedy="The serial log is kept with the boot.",
+                remedy="`cvmbench show RUN --boots` and `--boot N` print its serial log.",
             )
         return _qemu_failure(self._process.returncode, self.qemu_log)
 
@@ -232,7 +233,7 @@ def _qemu_failure(status: int | None, log: bytes) -> TrialFailure:
         kind,
         f"QEMU ended {how}.",
         why=f"{cause.why} ({said})" if cause else said,
-        remedy=cause.remedy if cause else "Its log is kept with the boot.",
+        remedy=cause.remedy if cause else "`cvmbench show RUN --boot N` prints its whole log.",
     )
 
 

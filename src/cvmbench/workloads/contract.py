@@ -110,12 +110,17 @@ class Workload(ABC, Generic[P]):
         return None
 
     @abstractmethod
-    def measure(self, p: P, around: Surroundings) -> Command:
-        """The measured command; run in the guest, or by the client for CLIENT_SERVER."""
+    def measure(self, p: P, around: Surroundings) -> Sequence[Command]:
+        """The commands of one measured run, in order, most often one.
+
+        Run in the guest, or by the client for CLIENT_SERVER. A run ends with the first that fails.
+        """
 
     @abstractmethod
     def parse(self, stdout: str, p: P) -> Samples:
         """Samples of one measured run, in the metrics' units. Pure.
+
+        `stdout` is what its commands printed, one after the other.
 
         Raises `not_understood` for anything but a whole, well-formed result: a wrong parse is an
         error, never a number.

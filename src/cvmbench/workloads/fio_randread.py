@@ -87,11 +87,11 @@ class FioRandread(Workload[FioRandreadParameters]):
         argv = (*fill, "--refill_buffers", "--end_fsync=1")
         return (Command(argv),)
 
-    def measure(self, p: FioRandreadParameters, around: Surroundings) -> Command:
+    def measure(self, p: FioRandreadParameters, around: Surroundings) -> tuple[Command]:
         """Both output formats: JSON has the jobs one by one, the text has fio's own group total."""
         read = _fio(p, around, name=_JOB, rw="randread", bs=_BLOCK, iodepth=p.depth, numjobs=p.jobs)
         timing = ("--time_based", f"--runtime={p.runtime_s}", "--output-format=json,normal")
-        return Command((*read, *timing))
+        return (Command((*read, *timing)),)
 
     def parse(self, stdout: str, p: FioRandreadParameters) -> Samples:
         """IOPS summed over all jobs, and the mean latency weighted by their reads.

@@ -72,21 +72,20 @@ class Iperf3Tcp(Workload[Iperf3TcpParameters]):
         """A server in the foreground that serves one test after another."""
         return Command(("iperf3", "-s", "-B", around.server_host, "-p", str(around.server_port)))
 
-    def measure(self, p: Iperf3TcpParameters, around: Surroundings) -> Command:
+    def measure(self, p: Iperf3TcpParameters, around: Surroundings) -> tuple[Command]:
         """The client, with JSON output and no reports meanwhile."""
-        return Command(
-            (
-                "iperf3",
-                "-c", around.client_host,
-                "-p", str(around.client_port),
-                "-J",
-                "-i", "0",
-                "-t", str(p.time_s),
-                "-P", str(p.streams),
-                "-l", str(p.buffer_bytes),
-                "--connect-timeout", "10000",
-            )
+        argv = (
+            "iperf3",
+            "-c", around.client_host,
+            "-p", str(around.client_port),
+            "-J",
+            "-i", "0",
+            "-t", str(p.time_s),
+            "-P", str(p.streams),
+            "-l", str(p.buffer_bytes),
+            "--connect-timeout", "10000",
         )  # fmt: skip
+        return (Command(argv),)
 
     def parse(self, stdout: str, p: Iperf3TcpParameters) -> Samples:
         """Bits received per second over all streams; the streams must sum up to it.

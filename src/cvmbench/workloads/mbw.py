@@ -67,9 +67,9 @@ class Mbw(Workload[MbwParameters]):
             "`array_mib`."
         )
 
-    def measure(self, p: MbwParameters, around: Surroundings) -> Command:
+    def measure(self, p: MbwParameters, around: Surroundings) -> tuple[Command]:
         """`mbw -t0`: the memcpy test alone."""
-        return Command(("mbw", "-t0", "-n", str(p.runs), str(p.array_mib)))
+        return (Command(("mbw", "-t0", "-n", str(p.runs), str(p.array_mib))),)
 
     def parse(self, stdout: str, p: MbwParameters) -> Samples:
         """The bandwidth of every copy in B/s, checked against mbw's own times and average."""

@@ -88,8 +88,8 @@ class RedisBenchmark(Workload[RedisParameters]):
     summary = "SET and GET on an in-memory database over the network (redis)"
     place = Place.CLIENT_SERVER
     packages = ("redis-server",)
-    client_packages = ("redis-tools", "findutils")
-    client_programs = ("redis-benchmark", "xargs")
+    client_packages = ("redis-tools",)
+    client_programs = ("redis-benchmark",)
     parameters = RedisParameters
     metrics = _metrics()
 
@@ -108,11 +108,10 @@ class RedisBenchmark(Workload[RedisParameters]):
             )
         )  # fmt: skip
 
-    def measure(self, p: RedisParameters, around: Surroundings) -> Command:
-        """Two runs of redis-benchmark, since SET and GET may differ in their number.
+    def measure(self, p: RedisParameters, around: Surroundings) -> tuple[Command, Command]:
+        """SET, then GET, so that it finds its key: two runs, since they may differ in number.
 
-        xargs starts one a line of its input, in order, and fails if one fails; SET comes first
-        so that GET finds its key. redis-benchmark ends with a status at an error of the server.
+        redis-benchmark ends with a status at an error of the server.
         """
         benchmark = [
             "redis-benchmark",
@@ -125,8 +124,10 @@ class RedisBenchmark(Workload[RedisParameters]):
         ]  # fmt: skip
         if p.client_threads > 1:
             benchmark += ["--threads", str(p.client_threads)]
-        rounds = f"-t set -n {p.set_requests}\n-t get -n {p.get_requests}\n"
-        return Command(("xargs", "-L", "1", *benchmark), stdin=rounds.encode())
+        return (
+            Command((*benchmark, "-t", "set", "-n", str(p.set_requests))),
+            Command((*benchmark, "-t", "get", "-n", str(p.get_requests))),
+        )
 
     def parse(self, stdout: str, p: RedisParameters) -> Samples:
         """Rates in 1/s and latencies in s from two CSV tables of one row each, and nothing else."""

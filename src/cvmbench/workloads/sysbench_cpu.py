@@ -53,19 +53,18 @@ class SysbenchCpu(Workload[SysbenchCpuParameters]):
         ),
     )
 
-    def measure(self, p: SysbenchCpuParameters, around: Surroundings) -> Command:
+    def measure(self, p: SysbenchCpuParameters, around: Surroundings) -> tuple[Command]:
         """`sysbench cpu run` bounded by time, not by a number of events."""
-        return Command(
-            (
-                "sysbench",
-                "cpu",
-                f"--threads={p.threads or around.vcpus}",
-                f"--time={p.time_s}",
-                "--events=0",
-                f"--cpu-max-prime={p.prime_limit}",
-                "run",
-            )
+        argv = (
+            "sysbench",
+            "cpu",
+            f"--threads={p.threads or around.vcpus}",
+            f"--time={p.time_s}",
+            "--events=0",
+            f"--cpu-max-prime={p.prime_limit}",
+            "run",
         )
+        return (Command(argv),)
 
     def parse(self, stdout: str, p: SysbenchCpuParameters) -> Samples:
         """Events per second, checked against sysbench's own count of events and time.
