@@ -229,7 +229,7 @@ async def test_user_mode_networking_measures_too(plan: BootPlan) -> None:
     async with boot(users, parse_arm("plain"), trace) as guest:
         result = await measure(job, guest, Trace(), lambda _: None)
     assert result.samples["set_rps"][0][0] > 0
-    assert trace.facts()["network"] == "user"
+    assert trace.evidence_data()["network"] == "user"
 
 
 async def test_a_taken_port_is_a_sentence_and_transient(

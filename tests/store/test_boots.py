@@ -61,3 +61,15 @@ def test_a_boot_ends_once(store: Store, boot: BootRef) -> None:
         store.boot_ready(boot.id, ready_s=1.0, evidence={}, facts={})
     with pytest.raises(ValueError, match="cannot end as running"):
         store.end_boot(boot.id, BootStatus.RUNNING)
+
+
+def test_evidence_of_a_guest_that_was_not_verified_is_kept(
+    store: Store, run: RunRow, boot: BootRef
+) -> None:
+    store.note_evidence(boot.id, {"checks": [{"what": "x", "holds": False}]})
+    store.end_boot(boot.id, BootStatus.FAILED, kind="guest not verified", reason="It lied.")
+    [row] = store.boots(run.id)
+    assert row.evidence == {"checks": [{"what": "x", "holds": False}]}
+    assert row.ready_s is None
+    with pytest.raises(WrongStateError):
+        store.note_evidence(boot.id, {})

@@ -43,6 +43,15 @@ def shared(facts: Mapping[str, Mapping[str, Any]]) -> list[SharedFact]:
     return [_side_by_side(name, by_arm) for name in list(names)[:MOST_FACTS]]
 
 
+def judged(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Evidence of a boot with its checks as one row each: what was seen, and whether it holds."""
+    rows: dict[str, Any] = {}
+    for check in evidence.get("checks", ()):
+        verdict = "as expected" if check["holds"] else f"expected {check['expected']}"
+        rows[check["what"]] = f"{check['seen']} ({verdict})"
+    return rows | {name: value for name, value in evidence.items() if name != "checks"}
+
+
 def _side_by_side(name: str, by_arm: Mapping[str, Mapping[str, str]]) -> SharedFact:
     values = {arm: facts[name] for arm, facts in by_arm.items() if name in facts}
     distinct = set(values.values())

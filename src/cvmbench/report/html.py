@@ -84,7 +84,7 @@ def render(view: RunView) -> str:
         image=facts.flatten({k: v for k, v in view.run.image.items() if k != "packages"}),
         packages=_packages(view),
         guests=facts.shared({boot.arm: boot.facts for boot in view.guests}),
-        evidence=facts.shared({boot.arm: boot.evidence for boot in view.guests}),
+        evidence=facts.shared({b.arm: facts.judged(b.evidence) for b in view.guests}),
         words=glossary.WORDS,
         stylesheet=Markup(stylesheet),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file

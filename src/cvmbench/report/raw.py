@@ -92,7 +92,7 @@ def render_boot(store: Store, run: RunRow, boot_id: int, console: Console) -> No
         mark = "ok " if check["holds"] else "BAD"
         text = f"  {mark} {check['what']}: expected {check['expected']}, saw {check['seen']}"
         say(cleaned(text), markup=False, soft_wrap=True)
-    if argv := boot.facts.get("argv"):
+    if argv := boot.evidence.get("argv"):
         say(cleaned(f"  {shlex.join(argv)}"), markup=False, soft_wrap=True)
     _render_files(store, store.raw_files(boot_id=boot_id), console)
 

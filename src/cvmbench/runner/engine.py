@@ -150,6 +150,8 @@ class Engine:
                 FailureKind.HOST_PROBLEM, error.what, why=error.why, remedy=error.remedy
             )
         finally:
+            if failure is not None and failure.kind is FailureKind.NOT_VERIFIED:
+                self.store.note_evidence(ref.id, trace.evidence_data())
             self.store.end_boot(
                 ref.id,
                 status,

@@ -30,6 +30,18 @@ from cvmbench.workloads.contract import Surroundings
 DATA_DISK = "/dev/cvmbench/data"
 SHUTDOWN_S = 20.0
 
+GUEST_FACTS = (
+    "kernel",
+    "cmdline",
+    "cpu_model",
+    "vcpus",
+    "virtualization",
+    "clock_source",
+    "idle_driver",
+    "huge_pages",
+)
+"""Sections of the evidence that are facts to be shown beside the numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class BootPlan:
@@ -91,21 +103,32 @@ class BootTrace:
     stopped_by_itself: bool | None = None
 
     def facts(self) -> dict[str, Any]:
-        """What the store keeps of the boot beside its evidence, as JSON data."""
+        """What the guest says of itself, as JSON data; what it left empty is None."""
+        if self.evidence is None:
+            return {}
+        said = {name: self.evidence[name] or None for name in GUEST_FACTS}
+        return {
+            **said,
+            "memory_bytes": (self.evidence.number("memory_kb") or 0) * 1024 or None,
+            "mitigations": _pairs(self.evidence["mitigations"]),
+        }
+
+    def evidence_data(self) -> dict[str, Any]:
+        """How the boot was made, what the guest showed, and the judgement of it, as JSON data."""
         machine = self.machine
         return {
             "argv": list(machine.argv) if machine else [],
             "cgroup": str(machine.cgroup) if machine and machine.cgroup else None,
             "network": self.network.mode.value if self.network else None,
-            "stopped_by_itself": self.stopped_by_itself,
-        }
-
-    def evidence_data(self) -> dict[str, Any]:
-        """The evidence and the judgement of it, as JSON data."""
-        return {
             "sections": dict(self.evidence.sections) if self.evidence else {},
             "checks": [dataclasses.asdict(check) for check in self.checks],
         }
+
+
+def _pairs(lines: str) -> dict[str, str]:
+    """Lines of `name:value` as data."""
+    split = (line.partition(":") for line in lines.splitlines())
+    return {name: value.strip() for name, found, value in split if found}
 
 
 @contextlib.asynccontextmanager

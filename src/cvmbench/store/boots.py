@@ -59,11 +59,19 @@ class Boots(RawFiles):
         `ready_s` seconds passed since its start; `evidence` is what proved its type, `facts` what
         it says about itself. Raises WrongStateError if the boot does not run.
         """
+        self._note(boot_id, ready_s=ready_s, evidence=evidence, facts=facts)
+
+    def note_evidence(self, boot_id: int, evidence: Mapping[str, Any]) -> None:
+        """Keep what a guest showed though it was not verified; WrongStateError as `boot_ready`."""
+        self._note(boot_id, evidence=evidence)
+
+    def _note(self, boot_id: int, **values: object) -> None:
+        """Write columns of a running boot."""
         with self.writing() as connection:
             changed = connection.execute(
                 update(boot)
                 .where(boot.c.id == boot_id, boot.c.status == BootStatus.RUNNING.value)
-                .values(ready_s=ready_s, evidence=evidence, facts=facts)
+                .values(**values)
             )
             if changed.rowcount != 1:
                 raise WrongStateError(f"boot {boot_id} is not running")
