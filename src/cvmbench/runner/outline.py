@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cvmbench.campaign.arm import Arm
+from cvmbench.campaign.model import Campaign
 from cvmbench.campaign.plan import Plan, make_plan
 from cvmbench.campaign.reading import CampaignSource
 from cvmbench.guest.image.recipe import KERNEL_ARGUMENTS
@@ -14,6 +15,7 @@ from cvmbench.runner.jobs import Job, jobs_of
 from cvmbench.vm.argv import qemu_argv
 from cvmbench.vm.configure import BootFiles, Places, configure
 from cvmbench.vm.network import network_mode, planned
+from cvmbench.vm.probe import kept_verdict
 from cvmbench.vm.spec import Accelerator
 
 EXPECTED_BOOT_S = {Accelerator.KVM: 8.0, Accelerator.TCG: 10.0}
@@ -34,21 +36,29 @@ class Outline:
 def outline(source: CampaignSource) -> Outline:
     """The plan of a campaign without touching anything; raises as `prepare` does for its content.
 
-    The time assumes KVM unless the campaign asks for TCG.
+    The time assumes the accelerator that the campaign asks for; where it leaves the choice, the
+    one that the last probe boot of this host found, and KVM if there was none.
     """
     campaign = source.campaign
     jobs = jobs_of(campaign)
     plan = make_plan(campaign)
-    assumed = Accelerator.TCG if campaign.accelerator == "tcg" else Accelerator.KVM
+    assumed = _expected_accelerator(campaign)
     trial_s = sum(job.expected_s for job in jobs.values())
     return Outline(source, plan, jobs, plan.boots * (EXPECTED_BOOT_S[assumed] + trial_s), assumed)
+
+
+def _expected_accelerator(campaign: Campaign) -> Accelerator:
+    if campaign.accelerator != "auto":
+        return Accelerator(campaign.accelerator)
+    kept = kept_verdict()
+    return Accelerator.TCG if kept is not None and not kept.usable else Accelerator.KVM
 
 
 def command_line(arm: Arm, source: CampaignSource) -> tuple[str, ...]:
     """The QEMU command line of an arm with files and names as they would be; pure.
 
-    It assumes the accelerator that the campaign asks for, KVM if it leaves the choice, and the
-    network this process may make. Raises HostCannotError for types that cannot be launched yet.
+    It assumes the accelerator as `outline` does, and the network this process may make. Raises
+    HostCannotError for types that cannot be launched yet.
     """
     campaign = source.campaign
     files = BootFiles(Path("IMAGE/vmlinuz"), Path("IMAGE/initrd.cpio"), KERNEL_ARGUMENTS)
@@ -61,7 +71,7 @@ def command_line(arm: Arm, source: CampaignSource) -> tuple[str, ...]:
         arm,
         vcpus=campaign.vm.vcpus,
         memory_bytes=int(campaign.vm.memory),
-        accelerator=Accelerator.TCG if campaign.accelerator == "tcg" else Accelerator.KVM,
+        accelerator=_expected_accelerator(campaign),
         files=files,
         places=places,
     )

@@ -44,7 +44,7 @@ async def kvm_verdict(files: BootFiles, *, fresh: bool = False) -> KvmVerdict:
     if reason := _device_problem():
         return KvmVerdict(usable=False, reason=reason, subject="/dev/kvm")
     subject = f"{platform.release()} | {await qemu_version()} | {_identity(files.kernel)}"
-    kept = None if fresh else _kept()
+    kept = None if fresh else kept_verdict()
     if kept is not None and kept.subject == subject:
         return kept
     verdict = await _probe_boot(files, subject)
@@ -126,7 +126,8 @@ def _verdict_file() -> Path:
     return cache_directory() / "kvm-verdict.json"
 
 
-def _kept() -> KvmVerdict | None:
+def kept_verdict() -> KvmVerdict | None:
+    """The verdict of the last probe boot on this host, if one was made."""
     try:
         return KvmVerdict.model_validate_json(_verdict_file().read_text())
     except (OSError, ValidationError, ValueError):
