@@ -7,13 +7,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from cvmbench.campaign.arm import MODIFIERS, ArmType, ModifierKind
 from cvmbench.campaign.reading import parse_campaign, presets
 from cvmbench.errors import ImageError
 from cvmbench.guest.image.cache import Image
-from cvmbench.report.escape import cleaned
+from cvmbench.report.literal import literal
 from cvmbench.units import format_quantity
 from cvmbench.workloads.catalogue import catalogue
 from cvmbench.workloads.contract import AnyWorkload
@@ -61,10 +60,10 @@ def workloads_table(console: Console) -> None:
     for workload in catalogue().values():
         headline = next((m for m in workload.metrics if m.headline), workload.metrics[0])
         table.add_row(
-            _cell(workload.name),
-            _cell(workload.summary),
-            _cell(workload.place.value),
-            _cell(f"{headline.name} ({headline.unit}), {headline.better} is better"),
+            literal(workload.name),
+            literal(workload.summary),
+            literal(workload.place.value),
+            literal(f"{headline.name} ({headline.unit}), {headline.better} is better"),
         )
     console.print(table)
 
@@ -72,12 +71,12 @@ def workloads_table(console: Console) -> None:
 def workload_details(console: Console) -> None:
     """Print the parameters and metrics of every workload."""
     for workload in catalogue().values():
-        console.print(_cell(f"{workload.name}: {workload.summary}"), style="bold")
+        console.print(literal(f"{workload.name}: {workload.summary}"), style="bold")
         console.print(_parameters(workload))
         for metric in workload.metrics:
             mark = " (main)" if metric.headline else ""
             text = f"  {metric.name}{mark}: {metric.unit}, {metric.better} is better"
-            console.print(_cell(text))
+            console.print(literal(text))
         console.print()
 
 
@@ -165,7 +164,7 @@ def images_table(images: Sequence[Image | ImageError], console: Console) -> None
     table = Table("Image", "Made", "Kernel", "Size", "Packages asked for")
     for image in images:
         if isinstance(image, ImageError):
-            table.add_row("damaged", "", "", "", _cell(str(image)))
+            table.add_row("damaged", "", "", "", literal(str(image)))
             continue
         table.add_row(
             image.digest[:16],
@@ -182,7 +181,7 @@ def _parameters(workload: AnyWorkload) -> Table:
     paper = workload.parameters.paper().model_dump(mode="json")
     table = Table("Parameter", "quick", "paper", box=None, padding=(0, 2))
     for name in quick:
-        table.add_row(_cell(f"  {name}"), _cell(str(quick[name])), _cell(str(paper[name])))
+        table.add_row(literal(f"  {name}"), literal(str(quick[name])), literal(str(paper[name])))
     return table
 
 
@@ -192,7 +191,3 @@ def _value(modifier: ModifierKind) -> str:
     return (
         f"{modifier.least} to {modifier.most} {modifier.unit}, {modifier.default} if none is given"
     )
-
-
-def _cell(text: str) -> Text:
-    return Text(cleaned(text))

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cvmbench.report.escape import cleaned
+from cvmbench.report.literal import literal
 from cvmbench.runner.checkup import Finding, Verdict
 
 _STYLE = {Verdict.READY: "green", Verdict.LIMITED: "yellow", Verdict.MISSING: "bold red"}
@@ -25,7 +26,7 @@ def render(findings: Sequence[Finding], console: Console) -> None:
     """Print one row a finding, with its remedy below what was found."""
     table = Table("", "", "", show_header=False, box=None, padding=(0, 1))
     for finding in findings:
-        found = Text(cleaned(finding.found))
+        found = literal(finding.found)
         if finding.remedy and finding.verdict is not Verdict.READY:
             found.append(f"\n→ {cleaned(finding.remedy)}", style="bold")
         table.add_row(

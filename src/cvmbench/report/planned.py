@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from cvmbench.report.escape import cleaned
+from cvmbench.report.literal import literal
 from cvmbench.runner.outline import Outline
 from cvmbench.units import format_duration
 
@@ -64,7 +64,7 @@ def _workloads(outline: Outline) -> Table:
     for key, job in outline.jobs.items():
         parameters = job.parameters.model_dump(mode="json")
         shown = ", ".join(f"{name}={value}" for name, value in parameters.items())
-        table.add_row(_cell(key), _cell(shown), format_duration(job.expected_s))
+        table.add_row(literal(key), literal(shown), format_duration(job.expected_s))
     return table
 
 
@@ -79,13 +79,8 @@ def _blocks(outline: Outline) -> Table:
     shown = outline.plan.blocks[:20]
     for block in shown:
         table.add_row(
-            str(block.number), _cell(", ".join(block.arms)), _cell(", ".join(block.workloads))
+            str(block.number), literal(", ".join(block.arms)), literal(", ".join(block.workloads))
         )
     if len(outline.plan.blocks) > len(shown):
         table.add_row("…", f"{len(outline.plan.blocks) - len(shown)} more blocks (--json)", "")
     return table
-
-
-def _cell(text: str) -> Text:
-    """A table cell that shows `text` as it is: no markup, nothing that drives a terminal."""
-    return Text(cleaned(text))

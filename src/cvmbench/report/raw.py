@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from cvmbench.errors import UsageError
 from cvmbench.report.escape import cleaned
+from cvmbench.report.literal import literal
 from cvmbench.store.artifacts import StoredFile
 from cvmbench.store.records import RunRow
 from cvmbench.store.store import Store
@@ -26,11 +26,11 @@ def trials_table(store: Store, run: RunRow, console: Console) -> None:
         table.add_row(
             str(trial.id),
             str(trial.block),
-            _cell(trial.arm),
-            _cell(trial.workload),
+            literal(trial.arm),
+            literal(trial.workload),
             trial.status.value,
             str(trial.attempts),
-            _cell(f"{trial.kind}: {trial.reason}" if trial.kind else trial.reason),
+            literal(f"{trial.kind}: {trial.reason}" if trial.kind else trial.reason),
         )
     console.print(table)
 
@@ -63,11 +63,11 @@ def boots_table(store: Store, run: RunRow, console: Console) -> None:
         table.add_row(
             str(boot.id),
             str(boot.block),
-            _cell(boot.arm),
+            literal(boot.arm),
             str(boot.attempt),
             boot.status.value,
             f"{boot.ready_s:.1f} s" if boot.ready_s is not None else "",
-            _cell(f"{boot.kind}: {boot.reason}" if boot.kind else boot.reason),
+            literal(f"{boot.kind}: {boot.reason}" if boot.kind else boot.reason),
         )
     console.print(table)
 
@@ -107,8 +107,3 @@ def _render_files(store: Store, files: Sequence[StoredFile], console: Console) -
         if len(text) > SHOWN_CHARACTERS:
             left = f"[{len(text) - SHOWN_CHARACTERS} more characters in the store]"
             console.print(left, markup=False)
-
-
-def _cell(text: str) -> Text:
-    """A table cell that shows `text` as it is: no markup, nothing that drives a terminal."""
-    return Text(cleaned(text))
