@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from cvmbench.runner.guest_boot import BootPlan
 from cvmbench.runner.jobs import jobs_of, recipe_for
 from cvmbench.vm.network import available_mode
 from cvmbench.vm.spec import Accelerator
+from cvmbench.workloads.catalogue import OWN
 
-MIB = 2**20
+EVERYTHING = f"workloads={json.dumps([workload.name for workload in OWN])}"
+"""The setting that makes a campaign run every workload of ours."""
 
 
 @pytest.fixture(scope="session")
@@ -26,14 +29,14 @@ def keys() -> InstallationKeys:
 
 @pytest.fixture(scope="session")
 def image(keys: InstallationKeys) -> Image:
-    """The image of the preset `quick`, from the cache or built now; all guest tests boot it."""
-    jobs = jobs_of(read_campaign("quick").campaign)
+    """The image with all our workloads, from the cache or built now; all guest tests boot it."""
+    jobs = jobs_of(read_campaign("quick", [EVERYTHING]).campaign)
     return asyncio.run(build(recipe_for(jobs, keys), keys, default_cache_directory()))
 
 
 @pytest.fixture(scope="session")
 def quick() -> Campaign:
-    return read_campaign("quick", ["vm.data_disk=128 MiB"]).campaign
+    return read_campaign("quick", ["vm.data_disk=128 MiB", EVERYTHING]).campaign
 
 
 @pytest.fixture

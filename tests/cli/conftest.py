@@ -26,11 +26,12 @@ workloads = [
   {use = "mbw", parameters = {runs = 1}},
   {use = "fio-randread", parameters = {runtime_s = 1, area_mib = 16}},
   {use = "redis", parameters = {set_requests = 1000, get_requests = 1000}},
+  {use = "iperf3-tcp", parameters = {time_s = 1}},
 ]
 [vm]
 data_disk = "64 MiB"
 """
-"""The packages are those of the preset `quick`, so that all guest tests share one image."""
+"""Every workload of ours, so that all guest tests share one image."""
 
 
 @dataclass

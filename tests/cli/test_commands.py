@@ -36,9 +36,9 @@ def test_workloads_show_their_parameters(program: Program) -> None:
 
 def test_a_plan_is_printed_and_starts_nothing(program: Program, tiny: Path) -> None:
     out = program.call("plan", str(tiny)).out
-    assert "2 boots, 8 trials" in out
+    assert "2 boots, 10 trials" in out
     data = json.loads(program.call("plan", str(tiny), "--set", "seed=7", "--json").out)
-    assert (data["seed"], data["boots"], data["trials"]) == (7, 2, 8)
+    assert (data["seed"], data["boots"], data["trials"]) == (7, 2, 10)
     assert not program.store.exists()
 
 

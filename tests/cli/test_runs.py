@@ -59,7 +59,7 @@ def test_a_run_ends_with_a_table_and_a_report(guests: Program, tiny: Path) -> No
     assert "functional" in said.out
     assert "Block 1 of 1: boot plain" in said.err
     key = the_run(guests)
-    insist_on_a_whole_run(guests, key, 8)
+    insist_on_a_whole_run(guests, key, 10)
     page = report.read_text()
     assert "functional" in page
     assert key in page
@@ -70,6 +70,7 @@ def test_a_run_ends_with_a_table_and_a_report(guests: Program, tiny: Path) -> No
         "mbw",
         "fio-randread",
         "redis",
+        "iperf3-tcp",
     }
     assert guests.call("report", key, "-o", str(guests.folder / "again.html")).out.strip()
     frame = pl.read_parquet(
@@ -85,7 +86,7 @@ def test_a_run_ends_with_a_table_and_a_report(guests: Program, tiny: Path) -> No
     assert frame["functional"].all()
     assert json.loads(guests.call("export", key, "--format", "json").out)
     trials = guests.call("show", key, "--trials").out
-    assert trials.count("measured") == 8
+    assert trials.count("measured") == 10
     raw = guests.call("show", key, "--trial", "1").out
     assert "iteration-1-stdout" in raw
     assert "ready after" in guests.call("show", key, "--boots").out.lower()
@@ -121,7 +122,7 @@ def test_a_run_killed_three_times_ends_with_every_trial_once(guests: Program, ti
         process = guests.start("resume", "last")
     _out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
-    insist_on_a_whole_run(guests, the_run(guests), 16)
+    insist_on_a_whole_run(guests, the_run(guests), 20)
     assert not leftovers(guests), "what the killed runs left was swept"
 
 
@@ -144,7 +145,7 @@ def test_an_interrupted_run_says_how_to_go_on(
         assert f"The guest image of the run {key} cannot be used" in said.err
         return
     guests.call("resume", key[:12])
-    insist_on_a_whole_run(guests, key, 8)
+    insist_on_a_whole_run(guests, key, 10)
 
 
 def test_a_machine_that_dies_is_booted_again_inside_its_block(guests: Program, tiny: Path) -> None:
@@ -161,7 +162,7 @@ def test_a_machine_that_dies_is_booted_again_inside_its_block(guests: Program, t
     assert process.returncode == 0, err
     assert "boot lost (QEMU died). QEMU ended by signal SIGKILL." in err
     assert "attempt 2" in err
-    insist_on_a_whole_run(guests, the_run(guests), 8)
+    insist_on_a_whole_run(guests, the_run(guests), 10)
     assert not leftovers(guests)
 
 
@@ -173,7 +174,7 @@ def test_two_runs_in_one_store_do_no_harm(guests: Program, tiny: Path) -> None:
     rows = json.loads(guests.call("runs", "--json").out)
     assert len(rows) == 2
     for row in rows:
-        insist_on_a_whole_run(guests, row["key"], 8)
+        insist_on_a_whole_run(guests, row["key"], 10)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
@@ -200,7 +201,7 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(guests: Program, tiny: Path
         filler.unlink()
         subprocess.run(["mount", "-o", "remount,size=16m", str(mount)], check=True)
         guests.call("resume", "last")
-        insist_on_a_whole_run(guests, the_run(guests), 8)
+        insist_on_a_whole_run(guests, the_run(guests), 10)
         assert not leftovers(guests)
     finally:
         subprocess.run(["umount", "-l", str(mount)], check=True)

@@ -23,6 +23,7 @@ from cvmbench.runner.guest_boot import BootPlan, BootTrace, Guest, boot
 from cvmbench.runner.jobs import jobs_of
 from cvmbench.runner.trial import Trace, measure
 from cvmbench.vm.network import NetworkMode, available_mode
+from cvmbench.workloads.catalogue import OWN
 
 pytestmark = pytest.mark.guest
 
@@ -52,11 +53,11 @@ async def test_a_plain_guest_is_verified_as_plain(shared: tuple[Guest, BootTrace
     assert trace.evidence["kernel"].startswith("6.12.")
 
 
-@pytest.mark.parametrize("key", ["sysbench-cpu", "mbw", "fio-randread", "redis"])
+@pytest.mark.parametrize("key", [workload.name for workload in OWN])
 async def test_a_workload_gives_numbers(shared: tuple[Guest, BootTrace], key: str) -> None:
     guest, _ = shared
-    settings = ["iterations=2", "warm_up=0"]
-    job = jobs_of(read_campaign("quick", settings).campaign)[key]
+    only = f'workloads=["{key}"]'
+    [job] = jobs_of(read_campaign("quick", ["iterations=2", "warm_up=0", only]).campaign).values()
     told: list[str] = []
     result = await measure(job, guest, Trace(), told.append)
     assert told == ["prepare", "iteration 1 of 2", "iteration 2 of 2"]
