@@ -123,3 +123,13 @@ def test_errors_are_not_markup(program: Program) -> None:
     said = program.call("run", "[red]x[/nope]\x1b[31m", status=2)
     assert "[red]x[/nope]" in said.err
     assert "\x1b" not in said.err
+
+
+def test_a_report_that_cannot_be_written_is_told_before_the_run(
+    program: Program, tiny: Path
+) -> None:
+    (program.folder / "file").write_text("")
+    for place in ("file/report.html", "."):
+        said = program.call("run", str(tiny), "--report", place, status=2)
+        assert "The report cannot be written" in said.err
+    assert not program.store.exists()

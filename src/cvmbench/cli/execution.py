@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any, TypeVar
 import typer
 
 from cvmbench.cli.terminal import data, errors
-from cvmbench.errors import Interrupted
+from cvmbench.errors import Interrupted, UsageError
+from cvmbench.paths import data_directory
 from cvmbench.report import html, terminal
 from cvmbench.report.view import load
 from cvmbench.runner.engine import Engine
@@ -46,11 +48,8 @@ def stopped_before_start() -> Interrupted:
     return Interrupted("Interrupted before the run began; nothing was measured.")
 
 
-def execute(store: Store, run: RunRow, engine: Engine, report_path: Path | None) -> None:
-    """Work on a run to its end, then print its results and the path of its report, last.
-
-    Raises Interrupted with how to go on; leaves with exit code 1 if trials failed.
-    """
+def execute(store: Store, run: RunRow, engine: Engine) -> None:
+    """Work on a run to its end. Raises Interrupted with how to go on."""
 
     def interrupted() -> Interrupted:
         return Interrupted(
@@ -60,8 +59,15 @@ def execute(store: Store, run: RunRow, engine: Engine, report_path: Path | None)
 
     with store.lock_run(run.key):
         until_done(engine.execute(), interrupted)
+
+
+def conclude(store: Store, run: RunRow, report_path: Path | None) -> None:
+    """Print the results of a finished run and the path of its report, last.
+
+    Leaves with exit code 1 if trials failed.
+    """
     finished = store.run(run.key)
-    show(store, finished)
+    terminal.render(load(store, finished), data())
     path = write_report(store, finished, report_path)
     errors().print("Report:", end=" ")
     data().print(str(path), soft_wrap=True, markup=False)
@@ -69,16 +75,28 @@ def execute(store: Store, run: RunRow, engine: Engine, report_path: Path | None)
         raise typer.Exit(1)
 
 
-def show(store: Store, run: RunRow) -> None:
-    """Print the results of a run."""
-    terminal.render(load(store, run), data())
-
-
 def write_report(store: Store, run: RunRow, path: Path | None) -> Path:
     """Write the HTML report of a run; in the data directory unless a path is given."""
-    from cvmbench.paths import data_directory
-
     target = path if path is not None else data_directory() / "reports" / run.key / "report.html"
-    target.parent.mkdir(parents=True, exist_ok=True)
+    insist_on_place(target)
     html.write(load(store, run), target)
     return target.absolute()
+
+
+def insist_on_place(report: Path | None) -> None:
+    """Raise UsageError if a report cannot be written there; asked before a run, not after it."""
+    if report is None:
+        return
+    try:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        problem = "It is a folder" if report.is_dir() else ""
+        if not os.access(report.parent, os.W_OK):
+            problem = "Its folder cannot be written to"
+    except OSError as error:
+        problem = f"{error.strerror}"
+    if problem:
+        raise UsageError(
+            f"The report cannot be written to {report}.",
+            why=f"{problem}.",
+            remedy="Name another file.",
+        )

@@ -22,13 +22,20 @@ def run(
 ) -> None:
     """Execute a campaign: boot, verify, measure, and print what each arm costs."""
     from cvmbench.campaign.reading import read_campaign
-    from cvmbench.cli.execution import execute, stopped_before_start, until_done
+    from cvmbench.cli.execution import (
+        conclude,
+        execute,
+        insist_on_place,
+        stopped_before_start,
+        until_done,
+    )
     from cvmbench.cli.terminal import errors
     from cvmbench.report.progress import build_display, listener
     from cvmbench.runner.preparation import create_run, engine_for, prepare
     from cvmbench.store.store import Store
     from cvmbench.vm.workspace import sweep
 
+    insist_on_place(report)
     source = read_campaign(campaign, settings or ())
     with Store.open(store_path(store)) as opened:
         sweep()
@@ -36,4 +43,5 @@ def run(
             with build_display(errors()) as building:
                 ready = until_done(prepare(source, listen, building), stopped_before_start)
             row = create_run(ready, opened)
-            execute(opened, row, engine_for(ready, row, opened, listen), report)
+            execute(opened, row, engine_for(ready, row, opened, listen))
+        conclude(opened, row, report)
