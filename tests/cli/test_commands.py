@@ -133,3 +133,25 @@ def test_a_report_that_cannot_be_written_is_told_before_the_run(
         said = program.call("run", str(tiny), "--report", place, status=2)
         assert "The report cannot be written" in said.err
     assert not program.store.exists()
+
+
+def test_a_plan_warns_of_what_would_not_be_measured(program: Program, tiny: Path) -> None:
+    settings = ["vm.memory=400 TiB", "vm.vcpus=4096", 'arms=["plain","sev-snp"]']
+    more = [word for setting in settings for word in ("--set", setting)]
+    told = json.loads(program.call("plan", str(tiny), *more, "--json").out)["obstacles"]
+    assert len(told) == 3, told
+    assert "cannot run the arm 'sev-snp'" in told[0]
+    assert "does not fit on this host" in told[1]
+    assert "vCPUs will wait" in told[2]
+    area = 'workloads=[{use="fio-randread", parameters={area_mib=1024}}]'
+    assert "would be unavailable" in program.call("plan", str(tiny), "--set", area).out
+
+
+def test_a_vm_larger_than_the_host_is_refused(program: Program, tiny: Path) -> None:
+    said = program.call("run", str(tiny), "--set", "vm.memory=400 TiB", status=4)
+    assert "does not fit on this host" in said.err
+
+
+def test_part_of_a_name_is_enough_to_be_reminded_of_it(program: Program, tiny: Path) -> None:
+    said = program.call("run", str(tiny), "--set", 'workloads=["fio"]', status=2)
+    assert "Did you mean 'fio-randread'" in said.err

@@ -45,7 +45,7 @@ def test_verdicts_are_the_words_of_the_design() -> None:
     assert wording.verdict(undecided) == (
         f"cannot tell yet (needs about {undecided.boots_needed} more boots)"
     )
-    assert "too close to 2%" in wording.verdict(replace(undecided, boots_needed=None))
+    assert "too few boots to say" in wording.verdict(replace(undecided, boots_needed=None))
     assert wording.verdict(_compared([], [1.0])) == "not measured"
     assert wording.verdict(_compared([0.0, 1.0], [1.0])) == "no ratio"
 

@@ -131,7 +131,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"'sysbench-cpi'.*sysbench-cpu.*list workloads") as caught:
         find("sysbench-cpi")
     assert caught.value.exit_code == 2
-    with pytest.raises(UsageError, match="No name is near it"):
+    with pytest.raises(UsageError, match="Known: fio-randread"):
         find("\x1b[2J" + "q" * 10_000)
 
 

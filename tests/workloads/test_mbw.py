@@ -46,3 +46,15 @@ def test_a_run_that_was_not_asked_for_is_refused(
 def test_lines_of_other_tests_are_refused(recorded: Callable[[str], str]) -> None:
     with pytest.raises(TrialFailure, match="another test"):
         Mbw().parse(recorded("mbw-1.2.2-debian12-all-tests.txt"), _ASKED)
+
+
+def test_times_and_bandwidths_may_differ_by_their_rounding() -> None:
+    """Seen on a busy machine: 64 MiB in 1.01991 s is 62.7506 MiB/s, printed as 62.750."""
+    row = "\tMethod: MEMCPY\tElapsed: 1.01991\tMiB: 64.00000\tCopy: 62.750 MiB/s\n"
+    text = (
+        "Long uses 8 bytes. Allocating 2*8388608 elements = 134217728 bytes of memory.\n"
+        "Getting down to business... Doing 1 runs per test.\n"
+        f"0{row}AVG{row}"
+    )
+    samples = Mbw().parse(text, MbwParameters(array_mib=64, runs=1))
+    assert samples["copy_bandwidth"] == (62.750 * 2**20,)

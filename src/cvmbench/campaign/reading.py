@@ -122,6 +122,8 @@ def explain(problem: ErrorDetails, model: type[BaseModel], data: Any) -> str:
             return f"'{key}' is not a known key. {nearest(str(path[-1]), known)}"
         case "missing":
             return f"'{key}' is missing."
+        case "tuple_type" | "list_type":
+            return f"'{key}' must be a list, for example [\"plain\"]."
         case "literal_error":
             context = problem.get("ctx", {})
             return f"'{key}' is {problem['input']!r}, but must be {context.get('expected')}."

@@ -31,7 +31,9 @@ def run(
     )
     from cvmbench.cli.terminal import errors
     from cvmbench.report.progress import build_display, listener
+    from cvmbench.runner.obstacles import disturbances
     from cvmbench.runner.preparation import create_run, engine_for, prepare
+    from cvmbench.runner.progress import Note
     from cvmbench.store.store import Store
     from cvmbench.vm.workspace import sweep
 
@@ -42,6 +44,10 @@ def run(
         with listener(errors()) as listen:
             with build_display(errors()) as building:
                 ready = until_done(prepare(source, listen, building), stopped_before_start)
+            found = disturbances(opened)
             row = create_run(ready, opened)
+            for text in found:
+                opened.add_event(row.id, "disturbance", text, level="warning")
+                listen(Note(text, is_warning=True))
             execute(opened, row, engine_for(ready, row, opened, listen))
         conclude(opened, row, report)

@@ -48,18 +48,24 @@ def start(arm: ArmText, campaign: Base = "quick", settings: Settings = None) -> 
     from cvmbench.cli.terminal import errors
     from cvmbench.errors import Interrupted
     from cvmbench.report.progress import build_display, listener
+    from cvmbench.report.verified import tell_checks
+    from cvmbench.runner.guest_boot import BootTrace
+    from cvmbench.runner.preparation import boots_for
     from cvmbench.runner.shell import guest_shell
     from cvmbench.vm.workspace import sweep
+
+    def interrupted() -> Interrupted:
+        return Interrupted("Interrupted; the VM is gone.")
 
     chosen = parse_arm(arm)
     source = read_campaign(campaign, settings or ())
     sweep()
+    # Nothing of ours may draw on the terminal any more when ssh gets it.
     with build_display(errors()) as building, listener(errors()) as listen:
-        status = until_done(
-            guest_shell(chosen, source, listen, building),
-            lambda: Interrupted("Interrupted; the VM is gone."),
-        )
-    raise typer.Exit(status)
+        plan = until_done(boots_for(source, (chosen,), listen, building), interrupted)
+    errors().print(f"Booting {chosen.name}", markup=False)
+    shell = guest_shell(plan, chosen, BootTrace(), lambda trace: tell_checks(trace, errors()))
+    raise typer.Exit(until_done(shell, interrupted))
 
 
 def _grouped(words: tuple[str, ...]) -> list[str]:

@@ -25,6 +25,7 @@ def as_data(outline: Outline) -> dict[str, Any]:
         "trials": outline.plan.trials,
         "estimated_s": outline.estimated_s,
         "estimate_assumes": outline.assumed.value,
+        "obstacles": list(outline.obstacles),
         "workloads": {
             key: {"name": job.workload.name, "parameters": job.parameters.model_dump(mode="json")}
             for key, job in outline.jobs.items()
@@ -57,6 +58,8 @@ def render(outline: Outline, console: Console) -> None:
         f"{outline.plan.boots} boots, {outline.plan.trials} trials, "
         f"about {format_duration(outline.estimated_s)} under {outline.assumed.upper()}"
     )
+    for obstacle in outline.obstacles:
+        say(literal(f"Warning: {obstacle}", style="yellow"))
 
 
 def _workloads(outline: Outline) -> Table:

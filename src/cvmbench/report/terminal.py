@@ -222,7 +222,8 @@ def _print_missing(view: RunView, console: Console) -> None:
         console.print(_text(f"{more} more failed boots in the report.", "yellow"))
     if planned:
         plural = "" if planned == 1 else "s"
-        line = f"{planned} trial{plural} still planned: `cvmbench resume {view.run.key}` goes on."
+        line = f"{planned} trial{plural} still planned. "
+        line += f"Unless it is being worked on, `cvmbench resume {view.run.key}` goes on."
         console.print(_text(line, "yellow"))
 
 

@@ -67,7 +67,7 @@ def _judged(comparison: Comparison) -> str:
         case Verdict.CANNOT_TELL if comparison.boots_needed is not None:
             return f"cannot tell yet (needs {boots_needed(comparison)})"
         case Verdict.CANNOT_TELL:
-            return f"cannot tell yet (too close to {threshold(comparison)} for any number of boots)"
+            return "cannot tell yet (too few boots to say how many it needs)"
         case _:
             return comparison.verdict.value
 

@@ -12,6 +12,7 @@ from cvmbench.campaign.plan import Plan, make_plan
 from cvmbench.campaign.reading import CampaignSource
 from cvmbench.guest.image.recipe import KERNEL_ARGUMENTS
 from cvmbench.runner.jobs import Job, jobs_of
+from cvmbench.runner.obstacles import obstacles
 from cvmbench.vm.argv import qemu_argv
 from cvmbench.vm.configure import BootFiles, Places, configure
 from cvmbench.vm.network import network_mode, planned
@@ -31,6 +32,8 @@ class Outline:
     jobs: Mapping[str, Job]
     estimated_s: float
     assumed: Accelerator
+    obstacles: tuple[str, ...]
+    """Why parts of it would not be measured on this host, as sentences."""
 
 
 def outline(source: CampaignSource) -> Outline:
@@ -44,7 +47,14 @@ def outline(source: CampaignSource) -> Outline:
     plan = make_plan(campaign)
     assumed = _expected_accelerator(campaign)
     trial_s = sum(job.expected_s for job in jobs.values())
-    return Outline(source, plan, jobs, plan.boots * (EXPECTED_BOOT_S[assumed] + trial_s), assumed)
+    return Outline(
+        source,
+        plan,
+        jobs,
+        plan.boots * (EXPECTED_BOOT_S[assumed] + trial_s),
+        assumed,
+        obstacles(campaign, jobs),
+    )
 
 
 def _expected_accelerator(campaign: Campaign) -> Accelerator:

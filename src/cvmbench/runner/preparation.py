@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cvmbench import __version__
-from cvmbench.campaign.arm import Arm, ArmType
+from cvmbench.campaign.arm import Arm
 from cvmbench.campaign.model import Campaign
 from cvmbench.campaign.plan import Plan, PlannedBlock, make_plan
 from cvmbench.campaign.reading import CampaignSource
@@ -17,10 +17,10 @@ from cvmbench.guest.image.build import Progress, build
 from cvmbench.guest.image.cache import Image, default_cache_directory, load_image
 from cvmbench.guest.image.keys import InstallationKeys
 from cvmbench.host.facts import changes, host_facts
-from cvmbench.host.tools import find_tool
 from cvmbench.runner.engine import Engine
 from cvmbench.runner.guest_boot import BootPlan
 from cvmbench.runner.jobs import Job, jobs_of, recipe_for
+from cvmbench.runner.obstacles import insist_on_arms, insist_on_size, insist_on_tools
 from cvmbench.runner.outline import EXPECTED_BOOT_S
 from cvmbench.runner.progress import Listener, Note
 from cvmbench.runner.timing import TimeLeft
@@ -38,32 +38,6 @@ from cvmbench.vm.configure import Places
 from cvmbench.vm.network import NetworkMode, network_mode, planned
 from cvmbench.vm.probe import kvm_verdict, qemu_version
 from cvmbench.vm.spec import Accelerator
-
-
-def insist_on_tools(jobs: Mapping[str, Job]) -> None:
-    """Raise MissingToolError for a program that this host needs for these jobs and lacks."""
-    for program in ("qemu-system-x86_64", "qemu-img", "setpriv", "ip"):
-        find_tool(program)
-    for job in jobs.values():
-        for program in job.workload.client_programs:
-            find_tool(program)
-
-
-def insist_on_arms(arms: tuple[Arm, ...]) -> None:
-    """Raise HostCannotError for an arm that cannot be started here."""
-    for arm in arms:
-        if arm.type.is_confidential:
-            raise HostCannotError(
-                f"This host cannot run the arm '{arm.name}': '{arm.type}' guests need KVM with "
-                f"{arm.type.value.upper()} enabled by processor, firmware and kernel.",
-                why="cvmbench does not start confidential guests yet.",
-                remedy="Compare 'plain' with its modifiers here; see `cvmbench list arms`.",
-            )
-        if arm.type is not ArmType.PLAIN:
-            raise HostCannotError(
-                f"The arm '{arm.name}' is of type '{arm.type}', which cannot be measured yet.",
-                remedy="Compare 'plain' with its modifiers; see `cvmbench list arms`.",
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +69,7 @@ async def boots_for(
     jobs = jobs_of(campaign)
     insist_on_arms(arms)
     insist_on_tools(jobs)
+    insist_on_size(campaign, listen)
     keys = InstallationKeys.load_or_create()
     image = await build(recipe_for(jobs, keys), keys, default_cache_directory(), progress)
     boots = BootPlan(campaign, image, keys, Accelerator.TCG, network_mode(campaign.network))
@@ -163,6 +138,7 @@ async def resumed(run: RunRow, store: Store, listen: Listener) -> Engine:
     campaign = Campaign.model_validate(run.campaign)
     jobs = jobs_of(campaign)
     insist_on_tools(jobs)
+    insist_on_size(campaign, listen)
     if different := changes(dict(run.host), await current_host()):
         raise UsageError(
             f"The run {run.key} cannot go on: this host is not what it was.",

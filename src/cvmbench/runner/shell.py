@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable
 
 from cvmbench.campaign.arm import Arm
-from cvmbench.campaign.reading import CampaignSource
-from cvmbench.guest.image.build import Progress
 from cvmbench.host.tools import find_tool
 from cvmbench.runner.guest_boot import BootPlan, BootTrace, Guest, boot
-from cvmbench.runner.preparation import boots_for
-from cvmbench.runner.progress import BootBegan, GuestReady, Listener, Note
+
+Attach = Callable[[BootTrace], None]
 
 
-async def guest_shell(
-    arm: Arm, source: CampaignSource, listen: Listener, progress: Progress
-) -> int:
-    """Boot `arm`, run ssh(1) on this terminal, and end the VM with it; gives ssh's exit status.
+async def guest_shell(plan: BootPlan, arm: Arm, trace: BootTrace, attach: Attach) -> int:
+    """Boot `arm`, hand the terminal over to ssh(1), and end the VM with it; gives ssh's status.
 
-    A guest that is not what its arm says is shown all the same, with a warning: looking is how
+    `attach` is called when the guest is up, before ssh gets the terminal; whatever else draws on
+    it must stop then. A guest that is not what its arm says is shown all the same: looking is how
     one finds out why.
     """
-    plan = await boots_for(source, (arm,), listen, progress)
-    trace = BootTrace()
-    listen(BootBegan(arm.name, 1, 1, 1))
     async with boot(plan, arm, trace, verified=False) as guest:
-        listen(GuestReady(arm.name, 1, trace.ready_s))
-        for check in trace.checks:
-            if not check.holds:
-                text = f"Not as the arm says: {check.what}: expected {check.expected}"
-                listen(Note(f"{text}, saw {check.seen or 'nothing'}", is_warning=True))
+        attach(trace)
         return await guest.machine.guard(_ssh(plan, guest))
 
 

@@ -6,7 +6,6 @@ A package adds one with the entry point group `cvmbench.workloads`; the entry po
 
 from __future__ import annotations
 
-import difflib
 import re
 import warnings
 from collections.abc import Iterable, Mapping
@@ -14,6 +13,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
+from cvmbench.campaign.suggest import nearest
 from cvmbench.errors import UsageError
 from cvmbench.units import Metric
 from cvmbench.workloads.contract import AnyWorkload, Parameters, Place, Workload, one_line
@@ -65,10 +65,9 @@ def find(name: str) -> AnyWorkload:
     workloads = catalogue()
     if name in workloads:
         return workloads[name]
-    near = difflib.get_close_matches(name, workloads, n=3, cutoff=0.5)
     raise UsageError(
         f"There is no workload called {one_line(name, 60)!r}.",
-        why=f"The nearest names are {', '.join(near)}." if near else "No name is near it.",
+        why=nearest(name, workloads),
         remedy="`cvmbench list workloads` lists them all.",
     )
 

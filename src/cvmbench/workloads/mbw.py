@@ -91,8 +91,8 @@ class Mbw(Workload[MbwParameters]):
             copied.append(number(row["copy"], tool, "a bandwidth"))
             mib = number(row["mib"], tool, "the size")
             expect(mib == p.array_mib, tool, f"it copied {mib:g} MiB instead of {p.array_mib}")
-            # mbw prints times in steps of 10 µs.
-            rounding = 0.6e-5 / elapsed[-1] + 1e-6
+            # mbw prints times in steps of 10 µs, and bandwidths in steps of 0.001 MiB/s.
+            rounding = 0.6e-5 / elapsed[-1] + 0.6e-3 / copied[-1] + 1e-6
             agree(copied[-1], mib / elapsed[-1], rounding, tool, "a bandwidth and its time")
         *runs_s, average_s = elapsed
         agree(
