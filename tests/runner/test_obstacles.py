@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-import multiprocessing
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -8,25 +9,16 @@ from cvmbench.runner.obstacles import disturbances
 from cvmbench.store.store import Store
 
 
-def burn(seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        pass
-
-
 def test_a_busy_host_is_told(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    busy = [context.Process(target=burn, args=(6.0,)) for _ in range(2)]
-    for process in busy:
-        process.start()
-    time.sleep(1)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
     try:
+        time.sleep(0.5)
         with Store.open(tmp_path / "results.sqlite") as store:
             told = disturbances(store)
     finally:
         for process in busy:
             process.kill()
-            process.join()
+            process.wait()
     assert any(text.startswith("This host is busy") for text in told)
 
 
