@@ -51,7 +51,7 @@ async def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     source = read_campaign("quick")
-    plan = await boots_for(source, (parse_arm("plain"),), print, lambda _: None)
+    plan = await boots_for(source, (parse_arm("plain"),), lambda _: None, lambda _: None)
     with tempfile.TemporaryDirectory() as folder:
         initrd = Path(folder, "bare.cpio")
         # A later archive's files replace an earlier one's (initramfs buffer format).
