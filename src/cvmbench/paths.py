@@ -7,6 +7,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path, user_data_path
 
+from cvmbench.errors import UsageError
+
 
 def cache_directory() -> Path:
     """Images and the disks of running machines; CVMBENCH_CACHE moves it. Needs a real disk."""
@@ -20,4 +22,7 @@ def data_directory() -> Path:
 
 def _moved(variable: str) -> Path | None:
     value = os.environ.get(variable)
-    return Path(value).expanduser().absolute() if value else None
+    try:
+        return Path(value).expanduser().absolute() if value else None
+    except RuntimeError as error:
+        raise UsageError(f"{variable} is {value!r}: {error}") from None

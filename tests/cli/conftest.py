@@ -101,7 +101,7 @@ def leftovers(program: Program) -> Sequence[str]:
     QEMU and the holder of its network namespace both work in the machine's folder.
     """
     machines = program.folder / "cache" / "machines"
-    found = [path.name for path in machines.iterdir()] if machines.is_dir() else []
+    found = [path.name for path in machines.glob("cvmb*")]
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if (process / "cwd").readlink().is_relative_to(machines):

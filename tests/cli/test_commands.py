@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import TINY, Program
+from tests.cli.conftest import PROGRAM, TINY, Program
 
 
 def test_help_names_every_command(program: Program) -> None:
@@ -155,3 +157,52 @@ def test_a_vm_larger_than_the_host_is_refused(program: Program, tiny: Path) -> N
 def test_part_of_a_name_is_enough_to_be_reminded_of_it(program: Program, tiny: Path) -> None:
     said = program.call("run", str(tiny), "--set", 'workloads=["fio"]', status=2)
     assert "Did you mean 'fio-randread'" in said.err
+
+
+def test_a_report_never_replaces_what_is_no_regular_file(program: Program, tiny: Path) -> None:
+    pipe = program.folder / "pipe"
+    os.mkfifo(pipe)
+    said = program.call("run", str(tiny), "--report", str(pipe), status=2)
+    assert "not a regular file" in said.err
+    assert pipe.is_fifo()
+
+
+def test_a_device_is_no_store_and_no_campaign(program: Program) -> None:
+    said = program.call("runs", "--store", "/dev/null", status=4)
+    assert "not a regular file" in said.err
+    assert not Path("/dev/null-journal").exists()
+    assert "not a file" in program.call("plan", "/dev/zero", status=2).err
+
+
+@pytest.mark.parametrize(
+    "setting", ["arms=" + "[" * 5000, "seed=" + "9" * 5000, "vm.memory=99999999999999999999999 GiB"]
+)
+def test_absurd_settings_are_sentences(program: Program, setting: str) -> None:
+    said = program.call("plan", "quick", "--set", setting, status=None)
+    assert said.status == 2 or "does not fit on this host" in said.out
+
+
+@pytest.mark.parametrize("words", [["plan", "quick"], ["list", "arms"], ["--help"]])
+def test_output_that_cannot_be_written_is_a_sentence(program: Program, words: list[str]) -> None:
+    for shell, status in (('"$0" "$@" >/dev/full', 4), ('"$0" "$@" >&-', 0)):
+        ended = subprocess.run(
+            ["bash", "-c", shell, str(PROGRAM), *words],
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in ended.stderr
+        assert ended.returncode == status, ended.stderr
+
+
+def test_a_terminal_without_unicode_gets_what_it_can_show(program: Program) -> None:
+    program.environment |= {"PYTHONIOENCODING": "ascii:strict", "LC_ALL": "C"}
+    assert "Workload" in program.call("list", "workloads").out
+    program.call("plan", "quick")
+
+
+def test_a_cache_that_cannot_be_is_a_sentence(program: Program) -> None:
+    for place, status in (("~nosuchuser/x", 2), ("/tmp/" + "a" * 300, 4)):
+        program.environment["CVMBENCH_CACHE"] = place
+        said = program.call("image", "list", status=status)
+        assert said.err.startswith("Error: ")

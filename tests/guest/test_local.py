@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from cvmbench.errors import FailureKind, TrialFailure
 from cvmbench.guest.command import Command
 from cvmbench.guest.local import LocalConnection
+from cvmbench.vm.workspace import sweep
 
 
 async def test_output_status_and_input() -> None:
@@ -58,3 +61,50 @@ async def test_a_missing_program_is_a_problem_of_the_host() -> None:
 async def test_bytes_that_are_no_text_are_replaced() -> None:
     output = await LocalConnection().run(Command(("printf", r"a\377b")))
     assert output.stdout == "a\ufffdb"
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_a_killed_owner_leaves_no_client(round_: int, tmp_path: Path) -> None:
+    """The client dies with its owner, or is found by the next sweep through its mark."""
+    script = """
+import asyncio, sys
+from pathlib import Path
+from cvmbench.guest.command import Command
+from cvmbench.guest.local import LocalConnection
+from cvmbench.vm.workspace import sweep
+from cvmbench.vm.workspace import open_workspace
+async def main():
+    with open_workspace(Path(sys.argv[1])) as where:
+        connection = LocalConnection((), where)
+        print("go", flush=True)
+        while True:
+            try:
+                await connection.run(Command(("sleep", "777"), timeout_s=0.02))
+            except Exception:
+                pass
+asyncio.run(main())
+"""
+    owner = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert owner.stdout is not None
+    with owner.stdout as told:
+        told.readline()
+    time.sleep(0.3 + 0.007 * round_)
+    owner.kill()
+    owner.wait()
+    time.sleep(0.2)
+    sweep(tmp_path)
+    left = [
+        process.pid
+        for process in psutil.process_iter()
+        if _environment(process).get("CVMBENCH_MACHINE", "").startswith(str(tmp_path))
+    ]
+    assert left == []
+
+
+def _environment(process: psutil.Process) -> dict[str, str]:
+    try:
+        return process.environ()
+    except psutil.Error:
+        return {}

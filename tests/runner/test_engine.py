@@ -108,6 +108,33 @@ async def test_output_that_is_not_understood_is_not_tried_again(bench: Bench) ->
     assert calls.count("two") == 4, "once in each boot"
 
 
+@pytest.mark.parametrize("said", ["nan", "1e309", "-inf", "abc", ""])
+async def test_a_lax_parser_of_others_fails_its_trials_and_nothing_else(
+    bench: Bench, said: str
+) -> None:
+    bench.answers = lambda arm, command, count: said if command == "two" else "5"
+    await bench.engine.execute()
+    for trial in bench.trials():
+        if trial.workload == "two":
+            assert trial.status is TrialStatus.FAILED
+            assert trial.kind == FailureKind.OUTPUT_NOT_UNDERSTOOD
+        else:
+            assert trial.status is TrialStatus.MEASURED
+
+
+async def test_a_defect_of_ours_leaves_the_run_stopped_and_resumable(bench: Bench) -> None:
+    def answers(arm: str, command: str, count: int) -> str:
+        raise ZeroDivisionError("oops")
+
+    bench.answers = answers
+    with pytest.raises(ZeroDivisionError):
+        await bench.engine.execute()
+    assert bench.store.run(bench.run.key).status is RunStatus.STOPPED
+    bench.answers = lambda arm, command, count: "5"
+    await bench.engine.execute()
+    assert bench.statuses() == {TrialStatus.MEASURED}
+
+
 async def test_an_arm_that_never_boots_fails_after_its_attempts(bench: Bench) -> None:
     bench.refuse = lambda arm, count: (
         lost(FailureKind.NOT_VERIFIED) if arm == "plain+idle-poll" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ def read_campaign(name_or_path: str, settings: Sequence[str] = ()) -> CampaignSo
         return parse_campaign(known[name_or_path], f"preset '{name_or_path}'", settings)
     path = Path(name_or_path)
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise CampaignError(f"The campaign file {name_or_path!r} cannot be read: not a file.")
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise CampaignError(
                 f"{path} is too large to be a campaign file.",
@@ -74,7 +77,7 @@ def parse_campaign(text: str, origin: str, settings: Sequence[str] = ()) -> Camp
     """
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise CampaignError(f"{origin} is not valid TOML: {error}.") from None
     for setting in settings:
         _put(data, setting)
@@ -102,6 +105,8 @@ def _put(data: dict[str, Any], setting: str) -> None:
         parsed = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         parsed = value.strip()
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"The value of the setting '{key}' cannot be read: {error}.") from None
     table = data
     for name in tables:
         inner = table.setdefault(name, {})

@@ -40,6 +40,8 @@ def until_done(work: Coroutine[Any, Any, T], interrupted: Callable[[], Interrupt
     try:
         return asyncio.run(watched())
     except asyncio.CancelledError:
+        # All is put away; a second Ctrl-C has nothing left to stop.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise interrupted() from None
 
 
@@ -89,7 +91,8 @@ def insist_on_place(report: Path | None) -> None:
         return
     try:
         report.parent.mkdir(parents=True, exist_ok=True)
-        problem = "It is a folder" if report.is_dir() else ""
+        exists = report.exists() and not report.is_file()
+        problem = "It is there already, and not a regular file" if exists else ""
         if not os.access(report.parent, os.W_OK):
             problem = "Its folder cannot be written to"
     except OSError as error:

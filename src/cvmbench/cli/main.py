@@ -25,8 +25,8 @@ from cvmbench.cli import (
     show,
     vm,
 )
-from cvmbench.cli.terminal import errors
-from cvmbench.errors import CvmbenchError
+from cvmbench.cli.terminal import errors, leave_pipe, make_safe
+from cvmbench.errors import CvmbenchError, HostCannotError, Interrupted
 
 app = typer.Typer(
     name="cvmbench",
@@ -66,18 +66,39 @@ def _options(
 
 def main() -> None:
     """Run the program and leave with one of the documented exit codes."""
+    make_safe()
     try:
-        app()
+        app(standalone_mode=True)
+    except SystemExit as leaving:
+        sys.exit(_flushed(leaving.code))
     except CvmbenchError as error:
         tell(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        errors().print("Interrupted.")
-        sys.exit(130)
+        tell(Interrupted("Interrupted."))
+        sys.exit(Interrupted.exit_code)
     except BrokenPipeError:
-        # The reader of our output went away; there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        leave_pipe()
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        tell(HostCannotError(f"The system refused: {where}{error.strerror or error}."))
+        sys.exit(HostCannotError.exit_code)
+    except Exception as error:  # whatever else it is, it is ours to mend
+        tell(defect(error))
         sys.exit(1)
+
+
+def _flushed(code: object) -> int | str | None:
+    """The exit code, once what was printed has reached its reader; 4 if it could not."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        leave_pipe()
+    except OSError as error:
+        tell(HostCannotError(f"The output could not be written: {error.strerror}."))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return HostCannotError.exit_code
+    return code if isinstance(code, int | str) else None
 
 
 def tell(error: CvmbenchError) -> None:
@@ -89,3 +110,19 @@ def tell(error: CvmbenchError) -> None:
     for part in (error.why, error.remedy):
         if part:
             console.print(f"  {cleaned(part)}", markup=False, highlight=False)
+
+
+def defect(error: Exception) -> CvmbenchError:
+    """What is told of an error that nobody foresaw; its trace goes to a file, not to the user."""
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="cvmbench-defect-", suffix=".txt", delete=False, errors="replace"
+    ) as file:
+        file.writelines(traceback.format_exception(error))
+    return CvmbenchError(
+        f"cvmbench met something it was not made for: {type(error).__name__}: {error}",
+        why="This is a defect of cvmbench, or damaged data.",
+        remedy=f"Please report it with the trace in {file.name}",
+    )

@@ -39,6 +39,12 @@ Settings = Annotated[
 
 def store_path(given: Path | None) -> Path:
     """The store that is meant: the one given, else the default one."""
+    from cvmbench.errors import UsageError
     from cvmbench.store.store import Store
 
-    return given if given is not None else Store.default_path()
+    path = given if given is not None else Store.default_path()
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"The store {str(path)!r} has a name that is not UTF-8.") from None
+    return path

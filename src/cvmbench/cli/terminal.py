@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +22,29 @@ def errors() -> Console:
     """The console for narration, progress and errors."""
     from rich.console import Console
 
-    return Console(file=sys.stderr, highlight=False)
+    class Narration(Console):
+        def on_broken_pipe(self) -> None:
+            """Nobody listens any more; the work goes on without telling."""
+            self.quiet = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+    return Narration(file=sys.stderr, highlight=False)
+
+
+def make_safe() -> None:
+    """Streams that can always be written to: closed ones lead nowhere, signs they lack are `?`."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+        else:
+            stream.reconfigure(errors="replace")
+
+
+def leave_pipe() -> NoReturn:
+    """End quietly after the reader of our output went away."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(1)
 
 
 def print_json(value: Any) -> None:

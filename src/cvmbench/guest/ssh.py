@@ -43,17 +43,20 @@ class SshConnection:
             )
         )
         started = time.monotonic()
+        process: asyncssh.SSHClientProcess[bytes] | None = None
         try:
-            async with (
-                asyncio.timeout(command.timeout_s + _GRACE_S),
-                self._connection.create_process(line, encoding=None) as process,
-            ):
+            async with asyncio.timeout(command.timeout_s + _GRACE_S):
+                process = await self._connection.create_process(line, encoding=None)
                 stdout, stderr = await _talk(process, command)
                 await process.wait_closed()
         except TimeoutError:
             raise over_time(command) from None
         except (asyncssh.Error, OSError) as error:
             raise _lost(f"{error}") from None
+        finally:
+            # Not waited for: a guest that has gone silent would make us wait for its answer.
+            if process is not None and process.returncode is None:
+                process.channel.abort()
         status = process.returncode
         if status is None:
             raise _lost("the session closed without an exit status")
@@ -74,11 +77,7 @@ async def _talk(process: asyncssh.SSHClientProcess[bytes], command: Command) -> 
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(command.stdin)
         process.stdin.write_eof()
-    try:
-        return await read_both(process.stdout.read, process.stderr.read, command)
-    except TrialFailure:
-        process.kill()
-        raise
+    return await read_both(process.stdout.read, process.stderr.read, command)
 
 
 def _lost(reason: str) -> TrialFailure:

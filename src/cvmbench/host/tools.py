@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from collections.abc import Sequence
 
@@ -37,8 +38,14 @@ def find_tool(program: str) -> str:
 
 
 def dies_with_us(argv: Sequence[str]) -> tuple[str, ...]:
-    """`argv` so that the kernel ends it when this process dies, even by SIGKILL (setpriv(1))."""
-    return (find_tool("setpriv"), "--pdeathsig", "KILL", "--", *argv)
+    """`argv` so that the kernel ends it when this process dies, even by SIGKILL (setpriv(1)).
+
+    The death of a parent before setpriv(1) asked for the signal is found by looking who the
+    parent is then; the program is not started any more in that case.
+    """
+    still_ours = '[ "$PPID" = "$0" ] && exec "$@"'
+    setpriv = (find_tool("setpriv"), "--pdeathsig", "KILL", "--")
+    return (*setpriv, "/bin/sh", "-c", still_ours, str(os.getpid()), *argv)
 
 
 async def call(*argv: str, timeout_s: float = 30) -> str:

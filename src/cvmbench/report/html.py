@@ -50,6 +50,14 @@ def write(view: RunView, path: Path) -> None:
     Raises UsageError if the file cannot be written there.
     """
     page = render(view).encode()
+    # A link keeps pointing where it points, and a device or pipe is never replaced by a file.
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise UsageError(
+            f"The report cannot be written to {path}.",
+            why="It is there already, and not a regular file.",
+            remedy="Name another place with --output.",
+        )
     try:
         with tempfile.NamedTemporaryFile(
             dir=path.parent, prefix=f".{path.name}.", delete=False

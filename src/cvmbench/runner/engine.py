@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 from cvmbench.campaign.arm import Arm
 from cvmbench.errors import (
-    CvmbenchError,
     FailureKind,
     HostCannotError,
     StoreError,
@@ -84,8 +83,8 @@ class Engine:
         except asyncio.CancelledError:
             self._leave(RunStatus.INTERRUPTED, "stopped by the user")
             raise
-        except CvmbenchError as error:
-            self._leave(RunStatus.STOPPED, str(error))
+        except BaseException as error:
+            self._leave(RunStatus.STOPPED, str(error) or type(error).__name__)
             raise
         self.store.set_run_status(self.run.id, RunStatus.FINISHED)
         return RunStatus.FINISHED
@@ -188,10 +187,10 @@ class Engine:
                     trace,
                     lambda what: self.listen(Step(row.arm, row.block, row.workload, what)),
                 )
+                self.store.finish_trial(row.id, result)
             except TrialFailure as error:
                 failure = await closer_look(error, guest)
             else:
-                self.store.finish_trial(row.id, result)
                 self.time_left.saw_trial(row.workload, time.monotonic() - began)
                 self._tell_end(row, TrialStatus.MEASURED, "", _headline(job, result))
                 for warning in result.facts.get("warnings", ()):

@@ -167,7 +167,7 @@ async def boot(
         trace.checks = verify(arm, trace.evidence, vcpus=spec.vcpus, memory_bytes=spec.memory_bytes)
         if verified:
             insist(arm, trace.checks)
-        client = LocalConnection(network.client_prefix)
+        client = LocalConnection(network.client_prefix, workspace)
         yield Guest(machine, connection, client, _surroundings(plan, network), port)
         power_off = connection.run(
             Command(("systemctl", "--force", "--force", "poweroff"), timeout_s=SHUTDOWN_S)

@@ -32,7 +32,12 @@ async def _ssh(plan: BootPlan, guest: Guest) -> int:
         find_tool("ssh"),
         *("-F", "none", "-p", str(guest.ssh_port), "-i", str(plan.keys.login_key)),
         *("-o", "IdentitiesOnly=yes", "-o", "HostKeyAlias=cvmbench-guest"),
-        *("-o", f"UserKnownHostsFile={known}", "-o", "StrictHostKeyChecking=yes"),
+        *(
+            "-o",
+            f'UserKnownHostsFile="{str(known).replace("%", "%%")}"',
+            "-o",
+            "StrictHostKeyChecking=yes",
+        ),
         *("-o", "LogLevel=ERROR", "root@127.0.0.1"),
     )
     # Ctrl-C belongs to the guest's shell as long as ssh holds the terminal.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,11 +16,12 @@ from cvmbench.guest.command import Command, Output
 from cvmbench.runner.guest_boot import Guest
 from cvmbench.runner.jobs import Job
 from cvmbench.store.records import RawFile, TrialResult
-from cvmbench.workloads.contract import Place, Surroundings
+from cvmbench.workloads.contract import Place, Surroundings, not_understood, one_line
 
 SERVER_UNIT = "cvmbench-server"
 SERVER_LOG = "/run/cvmbench-server.log"
 _SERVER_START_S = 60.0
+_SERVER_STOP_S = 20.0
 _CLIENT_SATURATED = 0.9
 """Share of one CPU above which a single-threaded client may be what was measured."""
 
@@ -112,15 +114,38 @@ def _limited(job: Job, command: Command) -> Command:
 
 
 def _parse(job: Job, stdout: str) -> Mapping[str, Sequence[float]]:
-    samples: Mapping[str, Sequence[float]] = job.workload.parse(stdout, job.parameters)
+    try:
+        samples: Mapping[str, Sequence[float]] = job.workload.parse(stdout, job.parameters)
+    except TrialFailure:
+        raise
+    except Exception as error:  # a workload of others may raise anything on what a guest printed
+        raise not_understood(
+            job.workload.name, f"its parser raised {type(error).__name__}: {one_line(str(error))}"
+        ) from error
     known = {metric.name for metric in job.workload.metrics}
-    if set(samples) != known or not all(len(values) for values in samples.values()):
+    if not _is_whole(samples, known):
         raise TrialFailure(
             FailureKind.OUTPUT_NOT_UNDERSTOOD,
-            f"The workload '{job.workload.name}' gave other metrics than it declares.",
-            why=f"Declared: {sorted(known)}; given: {sorted(samples)}.",
+            f"The workload '{job.workload.name}' did not give finite numbers for its metrics.",
+            why=f"Declared: {sorted(known)}; given: {one_line(repr(samples))}.",
         )
     return samples
+
+
+def _is_whole(samples: object, known: set[str]) -> bool:
+    """Every declared metric and no other, each with at least one finite number."""
+    return (
+        isinstance(samples, Mapping)
+        and set(samples) == known
+        and all(
+            isinstance(values, Sequence) and len(values) > 0 and all(map(_is_finite, values))
+            for values in samples.values()
+        )
+    )
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 @contextlib.asynccontextmanager
@@ -140,9 +165,18 @@ async def _server(job: Job, guest: Guest) -> AsyncIterator[None]:
     try:
         await _until_listening(job, guest)
         yield
-    finally:
-        with contextlib.suppress(TrialFailure):
-            await guest.run(Command(("systemctl", "stop", SERVER_UNIT)))
+    except asyncio.CancelledError:
+        # The whole machine goes now, and a guest that hangs would not answer.
+        raise
+    except BaseException:
+        await _stop_server(guest)
+        raise
+    await _stop_server(guest)
+
+
+async def _stop_server(guest: Guest) -> None:
+    with contextlib.suppress(TrialFailure):
+        await guest.run(Command(("systemctl", "stop", SERVER_UNIT), timeout_s=_SERVER_STOP_S))
 
 
 async def _until_listening(job: Job, guest: Guest) -> None:

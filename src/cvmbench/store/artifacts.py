@@ -23,6 +23,9 @@ from cvmbench.store.faults import store_faults
 from cvmbench.store.records import RawFile
 from cvmbench.store.schema import artifact
 
+LARGEST_RAW_BYTES = 256 * 2**20
+"""No raw file is nearly as large; a compressed one that is was not written by cvmbench."""
+
 _CHUNK = 2**20
 _COMPRESSION = 6
 _ABANDONED_S = 24 * 3600.0
@@ -136,7 +139,8 @@ class RawFiles(Opened):
             )
         path = ContentFiles(self.files).path(sha256)
         try:
-            content = gzip.decompress(path.read_bytes())
+            with gzip.open(path) as file:
+                content = file.read(LARGEST_RAW_BYTES + 1)
         except FileNotFoundError:
             raise StoreError(
                 f"The raw file {sha256} is not in the store.",
@@ -145,7 +149,11 @@ class RawFiles(Opened):
             ) from None
         except (gzip.BadGzipFile, EOFError, zlib.error):
             raise _damaged(path) from None
-        if hashlib.sha256(content).hexdigest() != sha256:
+        except OSError as error:
+            raise StoreError(
+                f"The raw file {sha256} cannot be read.", why=f"{path}: {error.strerror or error}."
+            ) from None
+        if len(content) > LARGEST_RAW_BYTES or hashlib.sha256(content).hexdigest() != sha256:
             raise _damaged(path)
         return content
 

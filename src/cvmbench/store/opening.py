@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, insert, inspect, text
 from sqlalchemy.exc import ArgumentError
 
 from cvmbench import __version__
+from cvmbench.errors import StoreError
 from cvmbench.store import faults
 from cvmbench.store.columns import to_json
 from cvmbench.store.connecting import Opened, sqlite_engine
@@ -26,6 +27,11 @@ def open_file(path: Path, *, read_only: bool, timeout_s: float) -> Opened:
     """Open the SQLite store at `path`, made and migrated as needed; StoreError if it cannot be."""
     path = path.absolute()
     with faults.store_faults(path):
+        if path.exists() and not path.is_file():
+            raise StoreError(
+                f"{path} is not a regular file, so it cannot be a store.",
+                remedy="Name another file with --store.",
+            )
         if not read_only:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # os.access, not the mode: it knows of read-only mounts and immutable files, for root

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from cvmbench.errors import UsageError
+from cvmbench.errors import StoreError, UsageError
 from cvmbench.store.columns import canonical_json
 from cvmbench.store.connecting import Opened
 from cvmbench.store.planned import add_plan
@@ -129,6 +129,13 @@ def _rows(connection: Connection, query: Select[Any]) -> list[RunRow]:
 
 
 def _row(row: Row[Any], trials: Mapping[TrialStatus, int]) -> RunRow:
+    # The key becomes the name of files; a store may come from anywhere.
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]{0,120}", row.key):
+        raise StoreError(
+            f"The store has a run with an impossible key: {row.key[:80]!r}.",
+            why="It was not written by cvmbench, or it is damaged.",
+            remedy="Use another store.",
+        )
     return RunRow(
         id=row.id,
         key=row.key,

@@ -53,6 +53,7 @@ class Machine:
         self._stderr = bytearray()
         self._panicked_by_event = False
         self._shutdown_reason = ""
+        self._disk_full = False
         self._expected_end = False
         self._ended = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -178,12 +179,25 @@ class Machine:
         async for event in self._qmp.events:
             if event["event"] == "GUEST_PANICKED":
                 self._panicked_by_event = True
+            elif event["event"] == "BLOCK_IO_ERROR":
+                data = event.get("data")
+                if isinstance(data, dict) and data.get("nospace"):
+                    # QEMU has paused the guest; it will not go on.
+                    self._disk_full = True
+                    self._ended.set()
             elif event["event"] == "SHUTDOWN":
                 data = event.get("data")
                 self._shutdown_reason = str(data.get("reason")) if isinstance(data, dict) else ""
 
     def _failure(self) -> TrialFailure:
         """Why the machine is not running any more."""
+        if self._disk_full:
+            return TrialFailure(
+                FailureKind.HOST_PROBLEM,
+                "The disk that holds the machine's files is full.",
+                why="QEMU had to pause the guest when it wrote to its disk.",
+                remedy="Free space there, or point CVMBENCH_CACHE at a disk with room.",
+            )
         if self.serial.panicked.is_set() or self._panicked_by_event:
             return TrialFailure(
                 FailureKind.GUEST_PANIC,
@@ -260,6 +274,7 @@ async def running(
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             cwd=workspace.folder,
+            env=workspace.environment,
             pass_fds=[end.fileno() for end in theirs] + list(descriptors.taps.values()),
             start_new_session=True,
         )

@@ -140,6 +140,7 @@ async def _namespace(where: Workspace) -> AsyncIterator[tuple[int, int]]:
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
                 cwd=where.folder,
+                env=where.environment,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )

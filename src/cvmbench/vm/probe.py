@@ -7,6 +7,7 @@ spins after the firmware, or QEMU asserts on an MSR. Only the guest kernel's fir
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import os
 import platform
@@ -136,6 +137,11 @@ def kept_verdict() -> KvmVerdict | None:
 
 def _keep(verdict: KvmVerdict) -> None:
     path = _verdict_file()
+    with contextlib.suppress(OSError):  # it is only a memory: without it, the next one is probed
+        _write(path, verdict)
+
+
+def _write(path: Path, verdict: KvmVerdict) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     temporary = path.with_suffix(f".{os.getpid()}")
     temporary.write_text(verdict.model_dump_json())

@@ -1,10 +1,11 @@
 """The folder of one running machine, and the removal of what a killed run left behind.
 
 Everything outside the folder that could outlive its owner carries the folder's id in its name
-(cgroup) or its path on the command line (QEMU), and the owner holds a lock on the folder that the
-kernel releases when the owner dies. So a folder without a lock tells everything that is to be
-removed, without any list that could be out of date. Network namespaces and tap devices are not
-among it: they live only as long as a descriptor of the owner is open.
+(cgroup) or its path in its environment (QEMU, clients, the holder of the network namespace), and
+the owner holds a lock on the folder that the kernel releases when the owner dies. So a folder
+without a lock tells everything that is to be removed, without any list that could be out of date.
+Network namespaces and tap devices are not among it: they live only as long as a descriptor of the
+owner is open.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import os
 import secrets
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from cvmbench.vm import cgroup
 
 PREFIX = "cvmb"
 _LOCK = "lock"
+_MARK = "CVMBENCH_MACHINE"
 
 
 def machines_folder() -> Path:
@@ -42,17 +43,24 @@ class Workspace:
     id: str
     folder: Path
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment for every process started for the machine; it marks them as its own."""
+        return {**os.environ, _MARK: str(self.folder)}
+
 
 @contextlib.contextmanager
 def open_workspace(parent: Path | None = None) -> Iterator[Workspace]:
     """A new locked folder, removed with all that belongs to it when the block ends."""
     parent = parent or machines_folder()
+    identity = f"{PREFIX}{secrets.token_hex(4)}"
+    folder = parent / identity
     try:
         parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        identity = f"{PREFIX}{secrets.token_hex(4)}"
-        fresh = parent / f".new-{identity}"
-        fresh.mkdir(mode=0o700)
-        lock = os.open(fresh / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        with _nobody_sweeps(parent):
+            folder.mkdir(mode=0o700)
+            lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         raise HostCannotError(
             f"No folder for a machine could be made in {parent}.",
@@ -60,39 +68,49 @@ def open_workspace(parent: Path | None = None) -> Iterator[Workspace]:
             remedy="Free space there, or point CVMBENCH_CACHE at a disk with room.",
         ) from None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        folder = fresh.rename(parent / identity)
         yield Workspace(identity, folder)
     finally:
-        remove_remains(identity, parent / identity)
-        shutil.rmtree(fresh, ignore_errors=True)
+        end_all(identity, folder)
+        with _nobody_sweeps(parent):
+            shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
 
 
 def sweep(parent: Path | None = None) -> list[str]:
     """Remove what machines of dead runs left behind; gives the ids of what was removed."""
     parent = parent or machines_folder()
-    swept = []
-    for folder in sorted(parent.glob(f"*{PREFIX}*")) if parent.is_dir() else []:
-        with _orphaned(folder) as orphaned:
-            if orphaned:
-                identity = folder.name.removeprefix(".new-")
-                remove_remains(identity, folder)
-                swept.append(identity)
+    swept: list[str] = []
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        return swept
+    with _nobody_sweeps(parent):
+        for folder in sorted(parent.glob(f"{PREFIX}*")):
+            with _orphaned(folder) as orphaned:
+                if orphaned:
+                    end_all(folder.name, folder)
+                    shutil.rmtree(folder, ignore_errors=True)
+                    swept.append(folder.name)
     return swept
 
 
 @contextlib.contextmanager
+def _nobody_sweeps(parent: Path) -> Iterator[None]:
+    """Hold the folder of machines, so that a machine that is just being made is left alone."""
+    lock = os.open(parent / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+@contextlib.contextmanager
 def _orphaned(folder: Path) -> Iterator[bool]:
-    """True while we hold the lock of a folder whose owner is gone."""
+    """True if the owner of a folder is gone; its lock is held meanwhile."""
     try:
         lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
-        # The owner dies between mkdir and open at worst; give a living one time to get there.
-        with contextlib.suppress(FileNotFoundError):
-            yield time.time() - folder.stat().st_mtime > 60
-            return
-        yield False
+        # Nobody makes a machine now, so its owner died between folder and lock.
+        yield True
         return
     except OSError:
         yield False
@@ -106,21 +124,18 @@ def _orphaned(folder: Path) -> Iterator[bool]:
         os.close(lock)
 
 
-def remove_remains(identity: str, folder: Path) -> None:
-    """End every process of the machine and remove its cgroup and folder."""
-    _kill(_processes_naming(folder))
+def end_all(identity: str, folder: Path) -> None:
+    """End every process of the machine and remove its cgroup."""
+    _kill(_processes_of(folder))
     cgroup.remove(identity)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
-def _processes_naming(folder: Path) -> list[psutil.Process]:
-    """QEMU and qemu-img processes whose command line names a file in `folder`."""
+def _processes_of(folder: Path) -> list[psutil.Process]:
+    """Processes started for the machine, by the mark in their environment."""
     found = []
     for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            words = process.cmdline()
-            is_ours = bool(words) and Path(words[0]).name.startswith(("qemu-", "setpriv"))
-            if is_ours and any(f"{folder}/" in word for word in words):
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.environ().get(_MARK) == str(folder):
                 found.append(process)
     return found
 
