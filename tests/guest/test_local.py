@@ -108,3 +108,11 @@ def _environment(process: psutil.Process) -> dict[str, str]:
         return process.environ()
     except psutil.Error:
         return {}
+
+
+async def test_output_that_nobody_reads_any_more_does_not_block_the_end() -> None:
+    """A flood fills the pipe's buffer and pauses its reading; its process must still be reaped."""
+    for _ in range(10):
+        flood = Command(("sh", "-c", "yes & yes >&2 & wait"), output_limit=1)
+        with pytest.raises(TrialFailure):
+            await asyncio.wait_for(LocalConnection().run(flood), 10)

@@ -12,7 +12,7 @@ import time
 from cvmbench.errors import FailureKind, TrialFailure
 from cvmbench.guest.command import Command, Output
 from cvmbench.guest.connection import over_time, read_both
-from cvmbench.host.tools import dies_with_us
+from cvmbench.host.tools import dies_with_us, reap
 from cvmbench.vm.workspace import Workspace
 
 
@@ -82,4 +82,4 @@ async def _talk(process: asyncio.subprocess.Process, command: Command) -> tuple[
 async def _end(process: asyncio.subprocess.Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
+    await reap(process)

@@ -48,6 +48,16 @@ def dies_with_us(argv: Sequence[str]) -> tuple[str, ...]:
     return (*setpriv, "/bin/sh", "-c", still_ours, str(os.getpid()), *argv)
 
 
+async def reap(process: asyncio.subprocess.Process) -> None:
+    """Kill a child of ours if it still runs, and wait for its end.
+
+    The pipes are closed first: asyncio tells of a process's end only when its pipes are at theirs,
+    which one that nobody reads any more never gets to.
+    """
+    process._transport.close()  # type: ignore[attr-defined]  # there is no public way
+    await process.wait()
+
+
 async def call(*argv: str, timeout_s: float = 30) -> str:
     """Run a host program and give its standard output.
 
@@ -66,9 +76,7 @@ async def call(*argv: str, timeout_s: float = 30) -> str:
     except TimeoutError:
         raise HostCannotError(f"'{' '.join(argv)}' did not end within {timeout_s:.0f} s.") from None
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        await reap(process)
     if process.returncode != 0:
         reason = err.decode(errors="replace").strip()[-500:]
         raise HostCannotError(f"'{' '.join(argv)}' failed.", why=reason)

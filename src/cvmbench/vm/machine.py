@@ -16,7 +16,7 @@ from qemu.qmp import QMPClient
 from qemu.qmp.error import QMPError
 
 from cvmbench.errors import FailureKind, TrialFailure
-from cvmbench.host.tools import dies_with_us, find_tool
+from cvmbench.host.tools import dies_with_us, find_tool, reap
 from cvmbench.vm import cgroup
 from cvmbench.vm.argv import Descriptors, qemu_argv
 from cvmbench.vm.diagnosis import diagnose
@@ -221,10 +221,7 @@ class Machine:
 
     async def end(self) -> None:
         """Kill QEMU if it still runs and let go of everything; never fails."""
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
-        await self._process.wait()
+        await reap(self._process)
         with contextlib.suppress(Exception):
             await self._qmp.disconnect()
         if self._serial_writer is not None:

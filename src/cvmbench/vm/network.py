@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from cvmbench.errors import HostCannotError, MissingToolError
-from cvmbench.host.tools import dies_with_us, find_tool
+from cvmbench.host.tools import dies_with_us, find_tool, reap
 from cvmbench.vm.spec import MEASURED_MAC, Forward, TapNetwork, UserNetwork
 from cvmbench.vm.workspace import Workspace
 
@@ -149,9 +149,7 @@ async def _namespace(where: Workspace) -> AsyncIterator[tuple[int, int]]:
             stack.callback(os.close, tap)
             yield tap, holder.pid
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                holder.kill()
-            await holder.wait()
+            await reap(holder)
 
 
 def _take_tap(from_holder: socket.socket) -> int:
