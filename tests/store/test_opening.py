@@ -128,7 +128,7 @@ def test_a_path_through_a_file(tmp_path: Path) -> None:
 
 
 def test_a_directory_instead_of_a_store(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot be used"):
+    with pytest.raises(StoreError, match="is not a regular file"):
         Store.open(tmp_path)
 
 
