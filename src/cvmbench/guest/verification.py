@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from cvmbench.campaign.arm import Arm, ArmType
 from cvmbench.errors import FailureKind, TrialFailure
 from cvmbench.guest.evidence import Evidence
+from cvmbench.vm.configure import SWIOTLB_SLOT_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,6 @@ class Check:
     seen: str
     holds: bool
 
-
-SLOT_BYTES = 2048
-"""IO_TLB_SIZE of the kernel (include/linux/swiotlb.h)."""
 
 _MEMORY_ENCRYPTION = {
     ArmType.PLAIN: None,
@@ -94,7 +92,7 @@ def _memory(memory_bytes: int, evidence: Evidence) -> Check:
     quarters must be there.
     """
     seen_kb = evidence.number("memory_kb") or 0
-    pool_bytes = (evidence.number("swiotlb_slots") or 0) * SLOT_BYTES
+    pool_bytes = (evidence.number("swiotlb_slots") or 0) * SWIOTLB_SLOT_BYTES
     rest = f"{memory_bytes // 1024} kB"
     if pool_bytes:
         rest += f" less {pool_bytes // 1024} kB of bounce buffers"
@@ -119,7 +117,7 @@ def _bounce_buffers(arm: Arm, evidence: Evidence) -> Check:
         ordinary = arm.type is ArmType.PLAIN
         holds = not forced and (used == 0 or not ordinary)
         return Check("bounce buffers", "not forced, unused", seen, holds)
-    wanted = (arm.value_of("swiotlb") or 0) * 2**20 // SLOT_BYTES
+    wanted = (arm.value_of("swiotlb") or 0) * 2**20 // SWIOTLB_SLOT_BYTES
     return Check(
         "bounce buffers",
         f"forced, at least {wanted} slots, used by the boot disk",

@@ -14,7 +14,7 @@ from cvmbench.campaign.plan import Plan, PlannedBlock, make_plan
 from cvmbench.campaign.reading import CampaignSource
 from cvmbench.errors import HostCannotError, ImageError, UsageError
 from cvmbench.guest.image.build import Progress, build
-from cvmbench.guest.image.cache import Image, default_cache_directory, load_image
+from cvmbench.guest.image.cache import Image, default_cache_directory, image_directory, load_image
 from cvmbench.guest.image.keys import InstallationKeys
 from cvmbench.host.facts import changes, host_facts
 from cvmbench.runner.engine import Engine
@@ -174,7 +174,7 @@ def _engine(
 def _image_of(run: RunRow) -> Image:
     digest = str(run.image["digest"])
     try:
-        return load_image(default_cache_directory() / digest[:16])
+        return load_image(image_directory(default_cache_directory(), digest))
     except ImageError as error:
         raise ImageError(
             f"The guest image of the run {run.key} cannot be used.",
